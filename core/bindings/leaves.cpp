@@ -307,6 +307,7 @@ nb::tuple bind_leaf_splits(const Ints& offsets, const Ints& defaults, const Flag
       array([](const LeafSplit& leaf) -> std::uint8_t { return leaf.split.complete; }),
       array([](const LeafSplit& leaf) { return leaf.split.left; }),
       array([](const LeafSplit& leaf) { return leaf.split.right; }),
+      array([](const LeafSplit& leaf) { return leaf.split.also; }),
       array([](const LeafSplit& leaf) { return leaf.split.gain; }),
       array([](const LeafSplit& leaf) { return leaf.rank; }), copy_out(fraction_start),
       copy_out(fractions), copy_out(next_start), copy_out(next_low), copy_out(next_high),
@@ -371,8 +372,9 @@ void register_leaves(nb::module_& m) {
               "targets: Indices, n_next: Ints, settings: dict[str, Any], "
               "n_jobs: int) -> tuple[Any, ...]"),
       "Return the split that grow_tree makes of leaves with counts of these ids, or of all if none "
-      "are given: column (-1 where there is none), low, high, complete, left, right, gain and "
-      "rank; then where the prior_fractions of its children begin, and those, which there are of "
+      "are given: column (-1 where there is none), low, high, complete, left, right, also, "
+      "gain and rank; then where the prior_fractions of its children begin, and those, which there "
+      "are of "
       "BDeu only; then next_start, next_low, next_high and the weight of all "
       "histograms "
       "inside of the splits that come next, no more than n_next of each leaf.");

@@ -40,7 +40,7 @@ nb::tuple bind_grow_tree(const TreeTableArrays& given, const std::vector<std::in
   return nb::make_tuple(
       copy_out(tree.column), copy_out(tree.low), copy_out(tree.high), copy_out(tree.complete),
       copy_out(tree.left), copy_out(tree.right), copy_out(tree.first), copy_out(tree.children),
-      copy_out(tree.gain), copy_out(tree.prior_fraction),
+      copy_out(tree.gain), copy_out(tree.prior_fraction), copy_out(tree.also),
       to_numpy(std::move(stats),
                {static_cast<std::size_t>(tree.n_nodes()), static_cast<std::size_t>(tree.n_stats)}));
 }
@@ -71,6 +71,7 @@ struct GrownForest {
       append(all.children, tree.children, nodes);
       append(all.gain, tree.gain);
       append(all.prior_fraction, tree.prior_fraction);
+      append(all.also, tree.also);
       append(all.stats, tree.stats);
       all.counting_seconds += tree.counting_seconds;
       roots.push_back(static_cast<std::int64_t>(all.column.size()));
@@ -100,8 +101,8 @@ nb::tuple bind_grow_forest(const TreeTableArrays& given, const Ints& targets,
   const nb::tuple result = nb::make_tuple(
       copy_out(forest.roots), copy_out(all.column), copy_out(all.low), copy_out(all.high),
       copy_out(all.complete), copy_out(all.left), copy_out(all.right), copy_out(all.first),
-      copy_out(all.children), copy_out(all.gain), copy_out(all.prior_fraction), copy_out(all.stats),
-      copy_out(forest.stat_start));
+      copy_out(all.children), copy_out(all.gain), copy_out(all.prior_fraction), copy_out(all.also),
+      copy_out(all.stats), copy_out(forest.stat_start));
   if (!rules.timed) return result;
   return nb::make_tuple(result, all.counting_seconds);
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "bindings/common.hpp"
 #include "tree/forest_walk.hpp"
 #include "tree/walk.hpp"
@@ -6,25 +8,28 @@ namespace tacit::bindings {
 namespace {
 
 WalkNodes as_nodes(const Indices& column, const Indices& low, const Indices& high,
-                   const Flags& complete, const Indices& first, const Indices& children) {
+                   const Flags& complete, const Indices& first, const Indices& children,
+                   const Indices& also) {
   const std::size_t n = column.size();
   if (n == 0 || n > INT32_MAX || low.size() != n || high.size() != n || complete.size() != n ||
-      first.size() != n)
-    throw std::invalid_argument("column, low, high, complete and first must be equally many");
+      first.size() != n || also.size() != n)
+    throw std::invalid_argument("column, low, high, complete, first and also must be equally many");
+  const bool some = std::any_of(also.data(), also.data() + n, [](auto id) { return id != -1; });
   return {column.data(),
           low.data(),
           high.data(),
           complete.data(),
           first.data(),
           children.data(),
+          some ? also.data() : nullptr,
           static_cast<std::int64_t>(n),
           static_cast<std::int64_t>(children.size())};
 }
 
 nb::object bind_leaves(const RecordArrays& given, const Indices& column, const Indices& low,
                        const Indices& high, const Flags& complete, const Indices& first,
-                       const Indices& children, int n_jobs) {
-  const WalkNodes nodes = as_nodes(column, low, high, complete, first, children);
+                       const Indices& children, const Indices& also, int n_jobs) {
+  const WalkNodes nodes = as_nodes(column, low, high, complete, first, children, also);
   nodes.check(0, nodes.size, INT32_MAX);
   Buffer<std::int32_t> leaves(given.size());
   given.visit([&](const auto& records) {
@@ -38,16 +43,18 @@ nb::object bind_leaves(const RecordArrays& given, const Indices& column, const I
 class ForestArrays {
  public:
   ForestArrays(Ints roots, Indices column, Indices low, Indices high, Flags complete, Indices first,
-               Indices children, Ints offsets, Ints defaults, In<double> table, Ints table_start)
+               Indices children, Indices also, Ints offsets, Ints defaults, In<double> table,
+               Ints table_start)
       : ints_{std::move(roots), std::move(offsets), std::move(defaults), std::move(table_start)},
-        indices_{std::move(column), std::move(low), std::move(high), std::move(first),
-                 std::move(children)},
+        indices_{std::move(column), std::move(low),      std::move(high),
+                 std::move(first),  std::move(children), std::move(also)},
         complete_(std::move(complete)),
         table_(std::move(table)) {
     const std::size_t n = ints_[2].size();
     if (n == 0 || ints_[0].size() != n + 1 || ints_[1].size() != n + 1 || ints_[3].size() != n + 1)
       throw std::invalid_argument("a forest has a tree for each column");
-    forest_ = {as_nodes(indices_[0], indices_[1], indices_[2], complete_, indices_[3], indices_[4]),
+    forest_ = {as_nodes(indices_[0], indices_[1], indices_[2], complete_, indices_[3], indices_[4],
+                        indices_[5]),
                static_cast<std::int64_t>(n),
                ints_[0].data(),
                ints_[1].data(),
@@ -61,7 +68,7 @@ class ForestArrays {
 
  private:
   Ints ints_[4];
-  Indices indices_[5];
+  Indices indices_[6];
   Flags complete_;
   In<double> table_;
   WalkForest forest_;
@@ -111,20 +118,23 @@ nb::object bind_gibbs(const Codes& codes, const Ints& seeds, std::int64_t first_
 void register_tree_walk(nb::module_& m) {
   nb::class_<ForestArrays>(m, "Forest",
                            "A tree for each column, and a number for each node and code.")
-      .def(nb::init<Ints, Indices, Indices, Indices, Flags, Indices, Indices, Ints, Ints,
+      .def(nb::init<Ints, Indices, Indices, Indices, Flags, Indices, Indices, Indices, Ints, Ints,
                     In<double>, Ints>(),
            nb::arg("roots"), nb::arg("column"), nb::arg("low"), nb::arg("high"),
-           nb::arg("complete"), nb::arg("first"), nb::arg("children"), nb::arg("offsets"),
-           nb::arg("defaults"), nb::arg("table"), nb::arg("table_start"),
-           nb::sig("def __init__(self, roots: Ints, column: Indices, low: Indices, high: Indices, "
-                   "complete: Flags, first: Indices, children: Indices, offsets: Ints, "
-                   "defaults: Ints, table: Floats, table_start: Ints) -> None"));
-  m.def("tree_leaves", bind_leaves, nb::arg("records"), nb::arg("column"), nb::arg("low"),
-        nb::arg("high"), nb::arg("complete"), nb::arg("first"), nb::arg("children"),
-        nb::arg("n_jobs"),
-        nb::sig("def tree_leaves(records: Records, column: Indices, low: Indices, high: Indices, "
-                "complete: Flags, first: Indices, children: Indices, n_jobs: int) -> Indices"),
-        "Return the leaf of every record in a tree or a graph.");
+           nb::arg("complete"), nb::arg("first"), nb::arg("children"), nb::arg("also"),
+           nb::arg("offsets"), nb::arg("defaults"), nb::arg("table"), nb::arg("table_start"),
+           nb::sig(
+               "def __init__(self, roots: Ints, column: Indices, low: Indices, high: Indices, "
+               "complete: Flags, first: Indices, children: Indices, also: Indices, offsets: Ints, "
+               "defaults: Ints, table: Floats, table_start: Ints) -> None"));
+  m.def(
+      "tree_leaves", bind_leaves, nb::arg("records"), nb::arg("column"), nb::arg("low"),
+      nb::arg("high"), nb::arg("complete"), nb::arg("first"), nb::arg("children"), nb::arg("also"),
+      nb::arg("n_jobs"),
+      nb::sig("def tree_leaves(records: Records, column: Indices, low: Indices, high: Indices, "
+              "complete: Flags, first: Indices, children: Indices, also: Indices, n_jobs: int) -> "
+              "Indices"),
+      "Return the leaf of every record in a tree or a graph.");
   m.def("forest_scores", bind_scores, nb::arg("records"), nb::arg("forest"), nb::arg("n_jobs"),
         nb::sig("def forest_scores(records: Records, forest: Forest, n_jobs: int) -> Floats"),
         "Sum, for every record, the table's numbers of its leaves and its codes over all trees.");

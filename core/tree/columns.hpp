@@ -9,10 +9,11 @@
 
 namespace tacit {
 
-// A split of a leaf: which records go inside, and what that gains.
+// A split of a leaf: which records go inside, and what that gains. Beside the range they may hold
+// one more id, unless it is -1: that of missing values, where the range has all lower codes.
 struct TreeSplit {
   double gain = 0.0;
-  std::int32_t column = -1, low = 0, high = 0, left = -1, right = -1;
+  std::int32_t column = -1, low = 0, high = 0, left = -1, right = -1, also = -1;
   bool complete = false;
 };
 
@@ -43,10 +44,14 @@ struct TreeColumns {
   }
 
   bool is_ordered(std::int64_t column) const {
-    return ordered[static_cast<std::size_t>(column)] != 0;
+    return (ordered[static_cast<std::size_t>(column)] & 3) != 0;
   }
   bool is_number(std::int64_t column) const {
-    return ordered[static_cast<std::size_t>(column)] == 2;
+    return (ordered[static_cast<std::size_t>(column)] & 3) == 2;
+  }
+  // Whether the last code of the column is that of missing values.
+  bool has_missing(std::int64_t column) const {
+    return (ordered[static_cast<std::size_t>(column)] & 4) != 0;
   }
   std::int64_t arity(std::int64_t c) const { return offsets[c + 1] - offsets[c] + 1; }
   std::int64_t code(std::int64_t column, std::int64_t id) const {

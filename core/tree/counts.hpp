@@ -88,14 +88,15 @@ class TreeCounts {
     return histograms;
   }
 
-  // The same for a leaf's records that hold [low, high): all that do, by the pair counts, less
-  // those of other leaves.
-  Histograms count_by_pairs(const LeafMembers& leaf, std::int64_t low, std::int64_t high,
+  // The same for the records inside a binary split: all that hold one of its ids, by the pair
+  // counts, less those of other leaves.
+  Histograms count_by_pairs(const LeafMembers& leaf, const TreeSplit& split,
                             const RecordList& others) {
     const Timer timer(*this);
     Histograms histograms = make();
     T* out = histograms.data.get();
-    for (std::int64_t v = low; v < high; ++v) add_row(v, out);
+    for (std::int64_t v = split.low; v < split.high; ++v) add_row(v, out);
+    if (split.also >= 0) add_row(split.also, out);
     add_records<-1>(others, out);
     add_minority<1, false>(leaf, out);
     return histograms;

@@ -25,6 +25,9 @@ void WalkForest::check(std::int64_t n_numbers) const {
       if (asked >= n_trees) throw std::invalid_argument("column must be one of the columns");
       if (asked >= 0 && (nodes.low[node] < offsets[asked] || nodes.high[node] > offsets[asked + 1]))
         throw std::invalid_argument("low and high must be a range of the column's value ids");
+      const std::int64_t more = asked < 0 ? -1 : nodes.also_inside(static_cast<std::int32_t>(node));
+      if (more >= 0 && (more < offsets[asked] || more >= offsets[asked + 1]))
+        throw std::invalid_argument("also must be one of the column's value ids");
     }
   }
 }
@@ -38,11 +41,11 @@ DefaultWays::DefaultWays(const WalkForest& forest) {
     std::fill(seen.begin(), seen.end(), -1);
     for (std::int32_t tree = 0; tree < forest.n_trees; ++tree)
       for (std::int32_t node = forest.root(tree); !nodes.is_leaf(node); node = nodes.outside(node))
-        for (std::int32_t id = nodes.low[node]; id < nodes.high[node]; ++id) {
+        nodes.each_inside(node, [&](std::int32_t id) {
           std::int32_t& last = seen[static_cast<std::size_t>(id)];
           if (last != tree) body(tree, node, static_cast<std::size_t>(id));
           last = tree;
-        }
+        });
   };
   start_.assign(n_values + 1, 0);
   each([&](std::int32_t, std::int32_t, std::size_t id) { ++start_[id + 1]; });

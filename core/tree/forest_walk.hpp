@@ -67,8 +67,9 @@ inline std::int32_t leaf_of_state(const WalkNodes& nodes, std::int32_t node,
                                   const std::int32_t* held) {
   while (!nodes.is_leaf(node)) {
     const std::int32_t id = held[nodes.column[node]];
-    node = id >= nodes.low[node] && id < nodes.high[node] ? nodes.inside(node, id)
-                                                          : nodes.outside(node);
+    const bool inside = (id >= nodes.low[node] && id < nodes.high[node]) ||
+                        (id >= 0 && id == nodes.also_inside(node));
+    node = inside ? nodes.inside(node, id) : nodes.outside(node);
   }
   return node;
 }

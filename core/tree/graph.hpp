@@ -134,6 +134,7 @@ void TreeGrower<V, T>::renumber() {
     out.high.push_back(tree_.high[at]);
     out.left.push_back(tree_.left[at]);
     out.right.push_back(tree_.right[at]);
+    out.also.push_back(tree_.also[at]);
     out.complete.push_back(tree_.complete[at]);
     out.gain.push_back(tree_.gain[at]);
     out.prior_fraction.push_back(tree_.prior_fraction[at]);

@@ -52,7 +52,7 @@ class TreeGrower {
   void grow() {
     const auto room = 2 * static_cast<std::size_t>(std::min<std::int64_t>(most_leaves(), 32));
     for (auto* ints : {&tree_.column, &tree_.low, &tree_.high, &tree_.first, &tree_.left,
-                       &tree_.right, &tree_.children})
+                       &tree_.right, &tree_.children, &tree_.also})
       ints->reserve(room);
     leaves_.reserve(room);
     tree_.stats.reserve(room * static_cast<std::size_t>(n_stats_));
@@ -124,6 +124,7 @@ class TreeGrower {
     for (auto* ints : {&tree_.low, &tree_.high, &tree_.first}) ints->push_back(0);
     tree_.left.push_back(-1);
     tree_.right.push_back(-1);
+    tree_.also.push_back(-1);
     tree_.complete.push_back(0);
     tree_.gain.push_back(0.0);
     tree_.prior_fraction.push_back(prior_fraction);
@@ -205,8 +206,7 @@ class TreeGrower {
   // Makes the children of a leaf, shares its counts out among them, and looks at each.
   void split(std::int32_t node) {
     const TreeSplit split = leaves_[static_cast<std::size_t>(node)].split;
-    auto parts = members_.split(leaves_[static_cast<std::size_t>(node)].members, split.low,
-                                split.high, split.complete);
+    auto parts = members_.split(leaves_[static_cast<std::size_t>(node)].members, split);
     const auto first = static_cast<std::int32_t>(leaves_.size());
     const std::size_t n_parts = parts.size();
     note_split(node, split, std::move(parts));
@@ -230,6 +230,7 @@ class TreeGrower {
     tree_.high[at] = split.high;
     tree_.left[at] = split.left;
     tree_.right[at] = split.right;
+    tree_.also[at] = split.also;
     tree_.complete[at] = split.complete;
     tree_.gain[at] = split.gain;
     tree_.first[at] = static_cast<std::int32_t>(tree_.children.size());
@@ -281,9 +282,8 @@ class TreeGrower {
       const auto* others = members_.others();
       const bool by_pairs = counts_.has_pairs() && !split.complete && k == 0 && others &&
                             static_cast<std::int64_t>(others->size()) < leaf.members.size();
-      leaf.histograms = by_pairs
-                            ? counts_.count_by_pairs(leaf.members, split.low, split.high, *others)
-                            : counts_.count(leaf.members, default_class);
+      leaf.histograms = by_pairs ? counts_.count_by_pairs(leaf.members, split, *others)
+                                 : counts_.count(leaf.members, default_class);
       counts_.subtract(leaf.histograms, histograms);
     }
     largest->histograms = std::move(histograms);

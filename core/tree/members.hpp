@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
-#include "tree/tree.hpp"
+#include "tree/columns.hpp"
 
 namespace tacit {
 
@@ -96,21 +96,21 @@ class TreeMembers {
     return leaf.began;
   }
 
-  // Sends the leaf's records that hold low + k to part k (or all of the range to part 0 if not
-  // `each`), and the rest to the last part. The leaf is used up.
-  std::vector<LeafMembers> split(LeafMembers& leaf, std::int64_t low, std::int64_t high,
-                                 bool each) {
-    std::vector<LeafMembers> parts(static_cast<std::size_t>(each ? high - low + 1 : 2));
+  // Sends the leaf's records that hold low + k to part k (or all that go inside to part 0 if the
+  // split is not complete), and the rest to the last part. The leaf is used up.
+  std::vector<LeafMembers> split(LeafMembers& leaf, const TreeSplit& split) {
+    std::vector<LeafMembers> parts(
+        static_cast<std::size_t>(split.complete ? split.high - split.low + 1 : 2));
     const std::int32_t first_tag = next_tag_;
     for (std::size_t p = 0; p + 1 < parts.size(); ++p) parts[p].tag = new_tag();
-    const bool listed = by_postings(leaf, low, high);
+    const bool listed = by_postings(leaf, split);
     others_known_ = listed && wants_others_;
     if (others_known_)
-      take<true>(leaf.tag, low, high, each, parts);
+      take<true>(leaf.tag, split, parts);
     else if (listed)
-      take<false>(leaf.tag, low, high, each, parts);
+      take<false>(leaf.tag, split, parts);
     else
-      look_up_all(leaf, low, high, each, parts);
+      look_up_all(leaf, split, parts);
     sort_minority(leaf, first_tag, parts);
     LeafMembers& rest = parts.back();
     rest.tag = leaf.tag;
@@ -163,19 +163,24 @@ class TreeMembers {
   }
 
   // A posting is a step; to look a record up costs about as much as eight of them.
-  bool by_postings(const LeafMembers& leaf, std::int64_t low, std::int64_t high) const {
+  bool by_postings(const LeafMembers& leaf, const TreeSplit& split) const {
     const auto n_members = static_cast<std::int64_t>(leaf.began.size()) + leaf.n_minority();
-    return leaf.everything || table_.start[high] - table_.start[low] <= 8 * n_members;
+    return leaf.everything || listed(split) <= 8 * n_members;
+  }
+
+  // How many records hold an id that goes inside.
+  std::int64_t listed(const TreeSplit& split) const {
+    const std::int64_t more =
+        split.also < 0 ? 0 : table_.start[split.also + 1] - table_.start[split.also];
+    return table_.start[split.high] - table_.start[split.low] + more;
   }
 
   template <bool kOthers>
-  void take(std::int32_t leaf_tag, std::int64_t low, std::int64_t high, bool each,
-            std::vector<LeafMembers>& parts) {
-    const std::int64_t n = table_.start[high] - table_.start[low];
+  void take(std::int32_t leaf_tag, const TreeSplit& split, std::vector<LeafMembers>& parts) {
+    const std::int64_t n = listed(split);
     if (kOthers) s_.others.resize(static_cast<std::size_t>(n) + 1);
     std::int32_t* other = s_.others.data();
-    for (std::int64_t v = low; v < high; ++v) {
-      LeafMembers& part = parts[each ? static_cast<std::size_t>(v - low) : 0];
+    const auto take_id = [&](std::int64_t v, LeafMembers& part) {
       const std::size_t before = part.began.size();
       part.began.resize(before +
                         static_cast<std::size_t>(table_.start[v + 1] - table_.start[v] + 1));
@@ -195,16 +200,20 @@ class TreeMembers {
         }
       }
       part.began.resize(static_cast<std::size_t>(mine - part.began.data()));
-    }
+    };
+    for (std::int64_t v = split.low; v < split.high; ++v)
+      take_id(v, parts[split.complete ? static_cast<std::size_t>(v - split.low) : 0]);
+    if (split.also >= 0) take_id(split.also, parts[0]);
     if (kOthers) s_.others.resize(static_cast<std::size_t>(other - s_.others.data()));
     meter_.spend(n);
   }
 
-  void look_up_all(const LeafMembers& leaf, std::int64_t low, std::int64_t high, bool each,
+  void look_up_all(const LeafMembers& leaf, const TreeSplit& split,
                    std::vector<LeafMembers>& parts) {
     const auto part_of = [&](std::int32_t r) -> LeafMembers* {
-      const std::int64_t v = find(r, low, high);
-      return v < 0 ? nullptr : &parts[each ? static_cast<std::size_t>(v - low) : 0];
+      std::int64_t v = find(r, split.low, split.high);
+      if (v < 0 && split.also >= 0) v = find(r, split.also, split.also + 1);
+      return v < 0 ? nullptr : &parts[split.complete ? static_cast<std::size_t>(v - split.low) : 0];
     };
     for (const std::int32_t r : leaf.began) {
       if (tag(r) != leaf.tag) continue;

@@ -61,8 +61,18 @@ class WayConditions {
                              std::int64_t n_codes) {
         if (n_codes == 0) return;
         const double part = static_cast<double>(n_codes) / static_cast<double>(n);
-        children[child].push_back({std::max(way.fraction * part, kLeastFraction),
-                                   add({way.last, split.column, low, high, inside})});
+        std::int32_t last = way.last;
+        if (split.also < 0) {
+          last = add({last, split.column, low, high, inside});
+        } else if (inside) {  // any id of the column but those between
+          const auto end = static_cast<std::int32_t>(columns_.offsets[split.column + 1]);
+          last = add({last, split.column, low, end, true});
+          last = add({last, split.column, high, split.also, false});
+        } else {
+          last = add({last, split.column, low, high, false});
+          last = add({last, split.column, split.also, split.also + 1, false});
+        }
+        children[child].push_back({std::max(way.fraction * part, kLeastFraction), last});
       };
       for (std::int64_t k = 0; k < n_inside; ++k) {
         const auto low = static_cast<std::int32_t>(split.low + k);
@@ -70,6 +80,8 @@ class WayConditions {
         std::int64_t held = 0;
         for (std::int32_t id = low; id < high; ++id)
           held += possible[static_cast<std::size_t>(columns_.code(split.column, id))];
+        if (split.also >= 0)
+          held += possible[static_cast<std::size_t>(columns_.code(split.column, split.also))];
         enter(static_cast<std::size_t>(k), low, high, true, held);
         rest -= held;
       }

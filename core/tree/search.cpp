@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace tacit {
 namespace {
@@ -16,7 +17,6 @@ std::int64_t whole_vectors(std::int64_t n) { return (n + 3) / 4 * 4; }
 template <class T>
 void SplitSearch<T>::find_runs(const CountedLeaf<T>& leaf) {
   runs_.clear();
-  rests_.clear();
   for (std::int64_t i = 0; i < leaf.n;) {
     const std::int32_t column = columns_.column_of[static_cast<std::size_t>(leaf.id(i))];
     const std::int64_t past = columns_.offsets[column + 1];
@@ -30,6 +30,25 @@ void SplitSearch<T>::find_runs(const CountedLeaf<T>& leaf) {
     runs_.push_back({column, i, end});
     i = end;
   }
+  n_candidates_ += static_cast<std::int64_t>(rests_.size());
+  for (const Run& run : runs_) {
+    if (!has_thresholds(run.column) || !columns_.has_missing(run.column)) continue;
+    const std::int64_t weight = missing_weight(leaf, run);
+    if (weight == 0) continue;
+    missing_runs_.push_back({run, n_candidates_, weight});
+    n_candidates_ += run.end - run.begin;
+  }
+}
+
+// The weight of the leaf's records that have no value in the run's column.
+template <class T>
+std::int64_t SplitSearch<T>::missing_weight(const CountedLeaf<T>& leaf, const Run& run) const {
+  const std::int64_t missing = columns_.arity(run.column) - 1;
+  if (columns_.defaults[run.column] == missing)
+    return std::accumulate(leaf.histograms + run.begin, leaf.histograms + run.end, leaf.whole[0],
+                           [](std::int64_t rest, T count) { return rest - count; });
+  const bool held = columns_.code(run.column, leaf.id(run.end - 1)) == missing;
+  return held ? static_cast<std::int64_t>(leaf.histograms[run.end - 1]) : 0;
 }
 
 template <class T>
@@ -46,25 +65,40 @@ std::int64_t SplitSearch<T>::first_above_default(const CountedLeaf<T>& leaf, con
 template <class T>
 void SplitSearch<T>::find_fractions(const CountedLeaf<T>& leaf) {
   region_.read(conditions_, *leaf.region);
-  const std::int64_t n = leaf.n + static_cast<std::int64_t>(rests_.size());
-  fractions_.assign(static_cast<std::size_t>(whole_vectors(n)), 0.5);
+  fractions_.assign(static_cast<std::size_t>(whole_vectors(n_candidates_)), 0.5);
   auto next_rest = fractions_.begin() + leaf.n;
+  auto next_missing = missing_runs_.cbegin();
   for (const Run& run : runs_) {
     const CodeFractions& codes = region_.of(run.column);
     const std::int64_t usual = columns_.defaults[run.column];
     const auto code = [&](std::int64_t i) { return columns_.code(run.column, leaf.id(i)); };
     if (has_thresholds(run.column)) {
-      const std::int64_t middle = first_above_default(leaf, run);
-      std::int64_t below = -1, rest = leaf.whole[0];  // the last code on the lower side
+      const bool some_missing =
+          next_missing != missing_runs_.end() && next_missing->run.column == run.column;
+      const std::int64_t turned = some_missing ? (next_missing++)->first - run.begin : 0;
+      const std::int64_t middle = first_above_default(leaf, run), last = codes.arity - 1;
+      // The last code on the lower side, and what is there; what has the default.
+      std::int64_t below = -1, lower_weight = 0, rest = leaf.whole[0];
       for (std::int64_t i = run.begin; i < run.end; ++i) rest -= leaf.histograms[i];
+      const auto pass = [&](std::int64_t passed, std::int64_t weight) {
+        if (weight > 0) below = passed;
+        lower_weight += weight;
+      };
       for (std::int64_t i = run.begin; i < run.end; ++i) {
-        if (i == middle && rest > 0) below = usual;
-        if (i < middle && leaf.histograms[i] > 0) below = code(i);
+        if (i == middle) pass(usual, rest);
+        if (i < middle) pass(code(i), leaf.histograms[i]);
         if (below >= 0) {
           const double lower = codes.up_to(below);
-          fractions_[static_cast<std::size_t>(i)] = i < middle ? lower : 1.0 - lower;
+          const bool joins = !some_missing && missing_joins(leaf, run.column, lower_weight);
+          const double inside = joins ? lower + codes.of(last) : lower;
+          fractions_[static_cast<std::size_t>(i)] = i < middle ? inside : 1.0 - inside;
+          if (some_missing) {
+            const double with_missing = lower + codes.of(last);
+            fractions_[static_cast<std::size_t>(turned + i)] =
+                i < middle && usual != last ? with_missing : 1.0 - with_missing;
+          }
         }
-        if (i >= middle && leaf.histograms[i] > 0) below = code(i);
+        if (i >= middle) pass(code(i), leaf.histograms[i]);
       }
       continue;
     }
@@ -74,13 +108,21 @@ void SplitSearch<T>::find_fractions(const CountedLeaf<T>& leaf) {
   }
 }
 
-// Lays out what goes inside for each candidate: first one for each id, then the rests. Below the
-// default a threshold's inside are all lower codes too, above it all higher ones.
+// Whether missing values would go below a threshold that was found without any: to the side of
+// most records.
+template <class T>
+bool SplitSearch<T>::missing_joins(const CountedLeaf<T>& leaf, std::int64_t column,
+                                   std::int64_t lower_weight) const {
+  return columns_.has_missing(column) && 2 * lower_weight > leaf.whole[0];
+}
+
+// Lays out what goes inside for each candidate: first one for each id, then the rests, then
+// thresholds with missing values below. Below the default a threshold's inside are all lower codes
+// too, above it all higher ones.
 template <class T>
 void SplitSearch<T>::gather_sides(const CountedLeaf<T>& leaf) {
-  const std::int64_t n = leaf.n + static_cast<std::int64_t>(rests_.size());
-  const std::int64_t stride = whole_vectors(n);
-  const std::int64_t n_stats = leaf.entry_start ? 1 : score_.n_stats();
+  const std::int64_t stride = whole_vectors(n_candidates_);
+  const std::int64_t n_stats = score_.n_stats();
   sides_.assign(static_cast<std::size_t>(stride * n_stats), T{0});
   for (std::int64_t p = 0; p < n_stats; ++p) {
     const T* from = leaf.histograms + p * leaf.stride;
@@ -98,6 +140,35 @@ void SplitSearch<T>::gather_sides(const CountedLeaf<T>& leaf) {
       for (std::int64_t i = run.begin; i < run.end; ++i) sum += from[i];
       to[leaf.n + static_cast<std::int64_t>(e)] = sum;
     }
+  }
+  for (const MissingRun& missing : missing_runs_) gather_missing(leaf, missing, stride);
+}
+
+// What goes inside where missing values are below the thresholds of a run, from what goes inside
+// where they are above: less or more by them, or the other known values where they are the default.
+template <class T>
+void SplitSearch<T>::gather_missing(const CountedLeaf<T>& leaf, const MissingRun& missing,
+                                    std::int64_t stride) {
+  const auto& [run, first, lacking] = missing;
+  const bool is_default = columns_.defaults[run.column] == columns_.arity(run.column) - 1;
+  const std::int64_t middle = first_above_default(leaf, run), turned = first - run.begin;
+  const std::int64_t n_stats = score_.n_stats();
+  for (std::int64_t p = 0; p < n_stats; ++p) {
+    T* to = sides_.data() + p * stride;
+    const T* from = leaf.histograms + p * leaf.stride;
+    T rest = from[run.end - 1];
+    if (is_default) rest = std::accumulate(from + run.begin, from + run.end, T{0});
+    for (std::int64_t i = run.begin; i < run.end; ++i)
+      to[turned + i] = is_default ? rest - to[i] : i < middle ? to[i] + rest : to[i] - rest;
+  }
+  // Missing values against all others are not told twice.
+  const std::int64_t known = leaf.whole[0] - lacking;
+  for (std::int64_t i = run.begin; i < run.end; ++i) {
+    const std::int64_t side = sides_[static_cast<std::size_t>(turned + i)];
+    const bool is_lower = i < middle && !is_default;
+    if ((is_lower ? side - lacking : known - side) > 0) continue;
+    for (std::int64_t p = 0; p < n_stats; ++p)
+      sides_[static_cast<std::size_t>(p * stride + turned + i)] = T{0};
   }
 }
 
@@ -171,7 +242,7 @@ void SplitSearch<T>::find_entry_gains(const CountedLeaf<T>& leaf) {
            score_.per_leaf() + score_.per_split();
   };
 
-  gains_.assign(static_cast<std::size_t>(leaf.n) + rests_.size(), kNoGain);
+  gains_.assign(static_cast<std::size_t>(n_candidates_), kNoGain);
   std::size_t e = 0;
   for (std::size_t k = 0; k < runs_.size(); ++k) {
     const Run& run = runs_[k];
@@ -204,6 +275,34 @@ void SplitSearch<T>::find_entry_gains(const CountedLeaf<T>& leaf) {
       gains_[static_cast<std::size_t>(leaf.n) + e++] = gain();
     }
   }
+  for (const auto& [run, first, lacking] : missing_runs_) {
+    const std::int64_t turned = first - run.begin, known = leaf.whole[0] - lacking;
+    const std::int64_t middle = first_above_default(leaf, run);
+    const auto note = [&](std::int64_t i, std::int64_t lower) {
+      if (lower > 0) gains_[static_cast<std::size_t>(turned + i)] = gain();
+    };
+    restart();
+    if (columns_.defaults[run.column] == columns_.arity(run.column) - 1) {
+      for (std::int64_t i = run.end - 1; i >= run.begin; --i) {
+        set_part(turned + i);
+        note(i, known - weight);
+        add_id(i);
+      }
+      continue;
+    }
+    add_id(run.end - 1);
+    for (std::int64_t i = run.begin; i < middle; ++i) {
+      set_part(turned + i);
+      add_id(i);
+      note(i, weight - lacking);
+    }
+    restart();
+    for (std::int64_t i = run.end - 2; i >= middle; --i) {
+      set_part(turned + i);
+      add_id(i);
+      note(i, known - weight);
+    }
+  }
 }
 
 // Splits of columns that have many of them are less probable beforehand.
@@ -218,6 +317,9 @@ void SplitSearch<T>::pay(const CountedLeaf<T>& leaf) {
   for (std::size_t e = 0; e < rests_.size(); ++e)
     gains_[static_cast<std::size_t>(leaf.n) + e] -=
         extra[static_cast<std::size_t>(runs_[static_cast<std::size_t>(rests_[e])].column)];
+  for (const MissingRun& missing : missing_runs_)
+    for (double& gain : gains_of(missing))
+      gain -= extra[static_cast<std::size_t>(missing.run.column)];
 }
 
 template <class T>
@@ -238,6 +340,8 @@ void SplitSearch<T>::exclude(const CountedLeaf<T>& leaf) {
   for (std::size_t e = 0; e < rests_.size(); ++e)
     if (is_excluded(runs_[static_cast<std::size_t>(rests_[e])].column))
       gains_[static_cast<std::size_t>(leaf.n) + e] = kNoGain;
+  for (const MissingRun& missing : missing_runs_)
+    if (is_excluded(missing.run.column)) std::ranges::fill(gains_of(missing), kNoGain);
 }
 
 // A complete split of two codes is the binary one, which therefore stays.
@@ -246,7 +350,9 @@ void SplitSearch<T>::drop_binary(const CountedLeaf<T>& leaf) {
   for (const Run& run : runs_)
     if (columns_.arity(run.column) > 2 && !columns_.is_number(run.column))
       std::fill(gains_.begin() + run.begin, gains_.begin() + run.end, kNoGain);
-  std::fill(gains_.begin() + leaf.n, gains_.end(), kNoGain);
+  std::fill_n(gains_.begin() + leaf.n, rests_.size(), kNoGain);
+  for (const MissingRun& missing : missing_runs_)
+    if (!columns_.is_number(missing.run.column)) std::ranges::fill(gains_of(missing), kNoGain);
 }
 
 template <class T>
@@ -289,7 +395,7 @@ void SplitSearch<T>::find_complete(const CountedLeaf<T>& leaf) {
     if (columns_.arity(run.column) <= 2 || is_excluded(run.column)) continue;
     if (columns_.is_number(run.column)) continue;
     complete_choices_.push_back(
-        {complete_gain(leaf, run), run.column, 2, static_cast<std::int64_t>(k)});
+        {complete_gain(leaf, run), run.column, kComplete, static_cast<std::int64_t>(k)});
   }
 }
 
@@ -299,6 +405,8 @@ TreeSplit SplitSearch<T>::best(const CountedLeaf<T>& leaf) {
   const bool halves = !leaf.region || leaf.region->size() == 1;
   const bool plain = columns_.all_binary && !leaf.entry_start && halves;
   rests_.clear();
+  missing_runs_.clear();
+  n_candidates_ = leaf.n;
   if (!plain) find_runs(leaf);
   if (!plain && leaf.region) find_fractions(leaf);
   if (leaf.entry_start) {
@@ -308,7 +416,7 @@ TreeSplit SplitSearch<T>::best(const CountedLeaf<T>& leaf) {
                     leaf.whole, leaf.prior_fraction, nullptr};
     if (!plain) {
       gather_sides(leaf);
-      job.n = leaf.n + static_cast<std::int64_t>(rests_.size());
+      job.n = n_candidates_;
       job.inside = sides_.data();
       job.stride = whole_vectors(job.n);
       job.fractions = score_.bdeu() ? fractions_.data() : nullptr;
@@ -322,9 +430,9 @@ TreeSplit SplitSearch<T>::best(const CountedLeaf<T>& leaf) {
   if (!plain) find_complete(leaf);
   if (!plain && !rules_.binary) drop_binary(leaf);
 
-  const std::int64_t n = leaf.n + static_cast<std::int64_t>(rests_.size());
   double most = kNoGain;
-  for (std::int64_t i = 0; i < n; ++i) most = std::max(most, gains_[static_cast<std::size_t>(i)]);
+  for (std::int64_t i = 0; i < n_candidates_; ++i)
+    most = std::max(most, gains_[static_cast<std::size_t>(i)]);
   for (const Choice& choice : complete_choices_) most = std::max(most, choice.gain);
   if (!(most > kNoGain)) return {};
 
@@ -340,12 +448,16 @@ TreeSplit SplitSearch<T>::best(const CountedLeaf<T>& leaf) {
   for (std::int64_t i = 0; i < leaf.n; ++i)
     if (gains_[static_cast<std::size_t>(i)] >= enough) {
       consider({gains_[static_cast<std::size_t>(i)],
-                columns_.column_of[static_cast<std::size_t>(leaf.id(i))], 0, i});
+                columns_.column_of[static_cast<std::size_t>(leaf.id(i))], kValue, i});
       break;
     }
   for (std::size_t e = 0; e < rests_.size(); ++e)
     consider({gains_[static_cast<std::size_t>(leaf.n) + e],
-              runs_[static_cast<std::size_t>(rests_[e])].column, 1, 0});
+              runs_[static_cast<std::size_t>(rests_[e])].column, kDefault, 0});
+  for (const auto& [run, first_id, weight] : missing_runs_)
+    for (std::int64_t i = run.begin; i < run.end; ++i)
+      consider({gains_[static_cast<std::size_t>(first_id - run.begin + i)], run.column,
+                kMissingBelow, i});
   for (const Choice& choice : complete_choices_) consider(choice);
   return describe(leaf, first);
 }
@@ -357,10 +469,10 @@ TreeSplit SplitSearch<T>::describe(const CountedLeaf<T>& leaf, const Choice& cho
   split.column = choice.column;
   split.low = static_cast<std::int32_t>(columns_.offsets[choice.column]);
   split.high = static_cast<std::int32_t>(columns_.offsets[choice.column + 1]);
-  split.complete = choice.kind == 2;
-  if (choice.kind > 0) return split;
+  split.complete = choice.kind == kComplete;
+  if (choice.kind > kMissingBelow) return split;
   if (columns_.is_ordered(choice.column)) {
-    describe_threshold(leaf, choice.position, split);
+    describe_threshold(leaf, choice, split);
   } else {
     split.low = static_cast<std::int32_t>(leaf.id(choice.position));
     split.high = split.low + 1;
@@ -370,37 +482,47 @@ TreeSplit SplitSearch<T>::describe(const CountedLeaf<T>& leaf, const Choice& cho
 
 // Thresholds lie right above the last code that occurs on the lower side, however the counts came.
 template <class T>
-void SplitSearch<T>::describe_threshold(const CountedLeaf<T>& leaf, std::int64_t position,
+void SplitSearch<T>::describe_threshold(const CountedLeaf<T>& leaf, const Choice& choice,
                                         TreeSplit& split) const {
   const std::int64_t column = split.column, usual = columns_.defaults[column];
-  const std::int64_t code = columns_.code(column, leaf.id(position));
+  const std::int64_t code = columns_.code(column, leaf.id(choice.position));
   const std::int64_t bound = code < usual ? code : code - 1;  // the highest code below
+  const std::int64_t missing = columns_.has_missing(column) ? columns_.arity(column) - 1 : -1;
   const auto in_column = [&](std::int64_t i) {
     return i >= 0 && i < leaf.n &&
            columns_.column_of[static_cast<std::size_t>(leaf.id(i))] == column;
   };
-  std::int64_t begin = position, end = position + 1, left = -1, right = columns_.arity(column);
+  std::int64_t begin = choice.position, end = begin + 1, left = -1, right = columns_.arity(column);
   while (in_column(begin - 1)) --begin;
   while (in_column(end)) ++end;
-  std::int64_t rest = leaf.whole[0];
-  const auto note = [&](std::int64_t known) {
-    if (known <= bound)
+  std::int64_t rest = leaf.whole[0], lower_weight = 0, lacking = 0;
+  const auto note = [&](std::int64_t known, std::int64_t weight) {
+    if (weight == 0) return;
+    if (known == missing) lacking = weight;
+    if (known <= bound) {
       left = std::max(left, known);
-    else
+      lower_weight += weight;
+    } else if (known != missing || choice.kind != kMissingBelow) {
       right = std::min(right, known);
+    }
   };
   for (std::int64_t i = begin; i < end; ++i) {
-    if (leaf.histograms[i] > 0) note(columns_.code(column, leaf.id(i)));
+    note(columns_.code(column, leaf.id(i)), leaf.histograms[i]);
     rest -= leaf.histograms[i];
   }
-  if (rest > 0) note(usual);
+  note(usual, rest);
   split.left = static_cast<std::int32_t>(left);
   split.right = static_cast<std::int32_t>(right);
   const auto cut = static_cast<std::int32_t>(columns_.id_from(column, left + 1));
-  if (usual <= left)
+  const bool missing_below =
+      choice.kind == kMissingBelow || (lacking == 0 && missing_joins(leaf, column, lower_weight));
+  if (usual <= left || (missing_below && usual == missing)) {
     split.low = cut;
-  else
+    if (missing_below && usual != missing) --split.high;
+  } else {
+    if (missing_below) split.also = split.high - 1;
     split.high = cut;
+  }
 }
 
 template class SplitSearch<std::int32_t>;

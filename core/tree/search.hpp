@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "tree/region.hpp"
@@ -47,7 +48,8 @@ class SplitSearch {
 
   // After best(): no more than `most` other binary splits, the best first, that `accepts` (a
   // function of the gain) and that have no more than half of the leaf inside. Of a column with
-  // thresholds only the best one is given, and none if the leaf's best split is of that column.
+  // thresholds only the best one is given, and none if the leaf's best split is of that column or
+  // if more than a range goes inside.
   template <class F>
   std::vector<TreeSplit> others(const CountedLeaf<T>& leaf, const TreeSplit& best,
                                 std::int64_t most, F accepts) const {
@@ -75,7 +77,10 @@ class SplitSearch {
     std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(n),
                       candidates.end(), better);
     std::vector<TreeSplit> splits;
-    for (std::size_t k = 0; k < n; ++k) splits.push_back(describe(leaf, candidates[k]));
+    for (std::size_t k = 0; k < n; ++k) {
+      const TreeSplit split = describe(leaf, candidates[k]);
+      if (split.also < 0) splits.push_back(split);
+    }
     return splits;
   }
 
@@ -87,23 +92,39 @@ class SplitSearch {
   struct Choice {
     double gain;
     std::int32_t column = -1;
-    int kind = 0;  // the order within a column: a value or threshold, the default, all values
+    // The order within a column: a value or threshold, a threshold with missing values below it,
+    // the default, all values.
+    int kind = kValue;
     std::int64_t position = 0;
+  };
+  static constexpr int kValue = 0, kMissingBelow = 1, kDefault = 2, kComplete = 3;
+  // A run of thresholds that are tried with missing values below them, too: candidate `first` is
+  // that of the first id, `weight` that of the missing values.
+  struct MissingRun {
+    Run run;
+    std::int64_t first, weight;
   };
 
   void find_runs(const CountedLeaf<T>& leaf);
   void find_fractions(const CountedLeaf<T>& leaf);
   void find_entry_gains(const CountedLeaf<T>& leaf);
+  std::int64_t missing_weight(const CountedLeaf<T>& leaf, const Run& run) const;
+  void gather_missing(const CountedLeaf<T>& leaf, const MissingRun& missing, std::int64_t stride);
   void gather_sides(const CountedLeaf<T>& leaf);
   void pay(const CountedLeaf<T>& leaf);
   void exclude(const CountedLeaf<T>& leaf);
   bool is_excluded(std::int32_t column) const;
+  bool missing_joins(const CountedLeaf<T>& leaf, std::int64_t column,
+                     std::int64_t lower_weight) const;
+  std::span<double> gains_of(const MissingRun& missing) {
+    return {gains_.data() + missing.first,
+            static_cast<std::size_t>(missing.run.end - missing.run.begin)};
+  }
   void drop_binary(const CountedLeaf<T>& leaf);
   void find_complete(const CountedLeaf<T>& leaf);
   double complete_gain(const CountedLeaf<T>& leaf, const Run& run);
   TreeSplit describe(const CountedLeaf<T>& leaf, const Choice& choice) const;
-  void describe_threshold(const CountedLeaf<T>& leaf, std::int64_t position,
-                          TreeSplit& split) const;
+  void describe_threshold(const CountedLeaf<T>& leaf, const Choice& choice, TreeSplit& split) const;
   std::int64_t first_above_default(const CountedLeaf<T>& leaf, const Run& run) const;
   bool has_thresholds(std::int64_t column) const {
     return columns_.is_ordered(column) && columns_.arity(column) > 2;
@@ -117,6 +138,8 @@ class SplitSearch {
   RegionColumns region_;
   std::vector<Run> runs_;
   std::vector<std::int64_t> rests_;  // runs whose default is set against the rest
+  std::vector<MissingRun> missing_runs_;
+  std::int64_t n_candidates_ = 0;  // one for each id, then the rests, then those of missing_runs_
   std::vector<T> sides_;
   std::vector<double> fractions_, gains_;
   std::vector<Choice> complete_choices_;

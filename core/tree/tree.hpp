@@ -3,7 +3,8 @@
 // Every binary split is a range of value ids of one column: a record that holds one of them goes
 // inside, any other outside. One value against the rest, the default against the rest, and a
 // threshold on an ordered column are all such ranges, so that the records on one side of a split
-// are listed by the postings and the other side follows by subtraction.
+// are listed by the postings and the other side follows by subtraction. Missing values, whose code
+// is a column's last, go to either side of a threshold: their id may go inside beside the range.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,8 @@ struct TreeTable {
   const std::int64_t* offsets;   // the first value id of each column, and n_values
   const std::int64_t* defaults;  // each column's default code
   const std::uint8_t* ordered;   // 1: a column's codes have an order; 2: they are those of numbers,
-                                 // which are split at thresholds whatever splits there are
+                                 // which are split at thresholds whatever splits there are; 4
+                                 // more: the last code is that of missing values
   std::int64_t n_columns;
   const std::int64_t* weights;  // for each record in units of 1 / unit, or null where each counts 1
 
@@ -67,7 +69,7 @@ struct TreeTarget {
 
 // Node 0 is the root; children come after their parents. See Nodes in tree/nodes.py.
 struct GrownTree {
-  std::vector<std::int32_t> column, low, high, left, right, first, children;
+  std::vector<std::int32_t> column, low, high, left, right, first, children, also;
   std::vector<std::uint8_t> complete;
   std::vector<double> gain, prior_fraction;
   std::vector<std::int64_t> stats;  // n_stats for each node: classes in order, or w, w·d, w·d²

@@ -21,15 +21,15 @@ DefaultWay default_way(const WalkNodes& nodes, std::int64_t stored) {
   DefaultWay way;
   std::int32_t highest = 0;
   for (; !nodes.is_leaf(way.leaf); way.leaf = nodes.outside(way.leaf), ++way.length)
-    highest = std::max(highest, nodes.high[way.leaf]);
+    highest = std::max({highest, nodes.high[way.leaf], nodes.also_inside(way.leaf) + 1});
   // The table must be small beside the data it is for.
   if (highest > std::max<std::int64_t>(stored, 1 << 16)) return way;
   way.first_at.assign(static_cast<std::size_t>(highest), kNever);
   for (std::int32_t node = 0; !nodes.is_leaf(node); node = nodes.outside(node))
-    for (std::int32_t id = nodes.low[node]; id < nodes.high[node]; ++id) {
+    nodes.each_inside(node, [&](std::int32_t id) {
       std::int32_t& at = way.first_at[static_cast<std::size_t>(id)];
       at = std::min(at, node);
-    }
+    });
   return way;
 }
 
@@ -55,6 +55,10 @@ void WalkNodes::check(std::int64_t begin, std::int64_t end, std::int64_t n_value
     const std::int64_t n_ids = std::int64_t{high[node]} - low[node];
     if (low[node] < 0 || n_ids <= 0 || high[node] > n_values)
       throw std::invalid_argument("low and high must be a range of value ids");
+    const std::int64_t more = also_inside(static_cast<std::int32_t>(node));
+    if (more < -1 || more >= n_values || (more >= low[node] && more < high[node]) ||
+        (more >= 0 && complete[node]))
+      throw std::invalid_argument("also must be another value id of a binary split, or -1");
     const std::int64_t from = first[node], n = complete[node] ? n_ids + 1 : 2;
     if (from < 0 || from > n_children - n)
       throw std::invalid_argument("first must be an index of children");

@@ -1,8 +1,8 @@
 // Which leaf of a decision tree, or of a decision graph, a record comes to.
 //
 // A split is a range [low, high) of the value ids of one column. A binary split sends a record that
-// holds an id of the range to its first child and any other to its second; a complete split has a
-// child for each id and then one for the default. Children have larger numbers than their parents,
+// holds an id of the range, or the one that goes inside also, to its first child and any other to
+// its second; a complete split has a child for each id and then one for the default. Children have larger numbers than their parents,
 // so every walk ends, and the nodes of a way down have ascending numbers.
 #pragma once
 
@@ -21,6 +21,7 @@ struct WalkNodes {
   const std::uint8_t* complete;
   const std::int32_t* first;  // where a node's children begin in `children`
   const std::int32_t* children;
+  const std::int32_t* also;  // -1 for none; null where no node has one
   std::int64_t size, n_children;
 
   // Throws std::invalid_argument unless every walk from one of the nodes [begin, end) of a tree
@@ -28,7 +29,15 @@ struct WalkNodes {
   void check(std::int64_t begin, std::int64_t end, std::int64_t n_values) const;
 
   bool is_leaf(std::int32_t node) const { return column[node] < 0; }
-  // The child of records that hold the id, one of [low, high).
+  // A further id that goes inside, or -1.
+  std::int32_t also_inside(std::int32_t node) const { return also ? also[node] : -1; }
+  // Calls body(id) for all ids that go inside.
+  template <class Body>
+  void each_inside(std::int32_t node, const Body& body) const {
+    for (std::int32_t id = low[node]; id < high[node]; ++id) body(id);
+    if (also_inside(node) >= 0) body(also[node]);
+  }
+  // The child of records that hold the id, one that goes inside.
   std::int32_t inside(std::int32_t node, std::int64_t id) const {
     return children[first[node] + (complete[node] ? id - low[node] : 0)];
   }
@@ -42,13 +51,24 @@ struct WalkNodes {
 // node, which reads nothing but the record and the way down. O(depth · log stored).
 template <class V>
 std::int32_t walk_down(const WalkNodes& nodes, std::int32_t node, const V* begin, const V* end) {
-  while (!nodes.is_leaf(node)) {
-    const V* p = std::lower_bound(begin, end, nodes.low[node], [](V id, std::int32_t low) {
+  const auto first_from = [&](std::int32_t least) {
+    return std::lower_bound(begin, end, least, [](V id, std::int32_t low) {
       return static_cast<std::int64_t>(id) < low;
     });
-    node = p < end && static_cast<std::int64_t>(*p) < nodes.high[node]
-               ? nodes.inside(node, static_cast<std::int64_t>(*p))
-               : nodes.outside(node);
+  };
+  const auto holds_also = [&](std::int32_t id) {
+    if (id < 0) return false;
+    const V* p = first_from(id);
+    return p < end && static_cast<std::int64_t>(*p) == id;
+  };
+  while (!nodes.is_leaf(node)) {
+    const V* p = first_from(nodes.low[node]);
+    if (p < end && static_cast<std::int64_t>(*p) < nodes.high[node])
+      node = nodes.inside(node, static_cast<std::int64_t>(*p));
+    else if (holds_also(nodes.also_inside(node)))
+      node = nodes.inside(node, nodes.also[node]);
+    else
+      node = nodes.outside(node);
   }
   return node;
 }

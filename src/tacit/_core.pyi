@@ -252,9 +252,9 @@ def kmeans_sums(points: Points, weights: Floats | None, labels: Indices, previou
 class Forest:
     """A tree for each column, and a number for each node and code."""
 
-    def __init__(self, roots: Ints, column: Indices, low: Indices, high: Indices, complete: Flags, first: Indices, children: Indices, offsets: Ints, defaults: Ints, table: Floats, table_start: Ints) -> None: ...
+    def __init__(self, roots: Ints, column: Indices, low: Indices, high: Indices, complete: Flags, first: Indices, children: Indices, also: Indices, offsets: Ints, defaults: Ints, table: Floats, table_start: Ints) -> None: ...
 
-def tree_leaves(records: Records, column: Indices, low: Indices, high: Indices, complete: Flags, first: Indices, children: Indices, n_jobs: int) -> Indices:
+def tree_leaves(records: Records, column: Indices, low: Indices, high: Indices, complete: Flags, first: Indices, children: Indices, also: Indices, n_jobs: int) -> Indices:
     """Return the leaf of every record in a tree or a graph."""
 
 def forest_scores(records: Records, forest: Forest, n_jobs: int) -> Floats:
@@ -310,7 +310,7 @@ def worth_splitting(n_classes: Ints, wholes: Ints, depths: Ints, settings: dict[
 
 def leaf_splits(offsets: Ints, defaults: Ints, ordered: Flags, n_classes: Ints, ids: list[Indices], histograms: list[Ints], wholes: Ints, prior_fractions: Floats, path_start: Ints, low: Indices, high: Indices, inside: Flags, root_weights: Ints, targets: Indices, n_next: Ints, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]:
     """
-    Return the split that grow_tree makes of leaves with counts of these ids, or of all if none are given: column (-1 where there is none), low, high, complete, left, right, gain and rank; then where the prior_fractions of its children begin, and those, which there are of BDeu only; then next_start, next_low, next_high and the weight of all histograms inside of the splits that come next, no more than n_next of each leaf.
+    Return the split that grow_tree makes of leaves with counts of these ids, or of all if none are given: column (-1 where there is none), low, high, complete, left, right, also, gain and rank; then where the prior_fractions of its children begin, and those, which there are of BDeu only; then next_start, next_low, next_high and the weight of all histograms inside of the splits that come next, no more than n_next of each leaf.
     """
 
 class NetRequests:

@@ -320,6 +320,9 @@ def test_counts_that_make_no_sense(change):
         leaf_counts(**arguments | change)
 
 
+NAMES_OF_SPLITS = ("column", "low", "high", "complete", "left", "right", "also")
+
+
 def root_of(case, target):
     """Return the histograms of a root, the default of the target being the base."""
     *table, _ = case.table()
@@ -345,7 +348,7 @@ def split_root(case, target, n_jobs, ids=NO_IDS, counts=None, n_next=5):
 def test_leaf_splits_are_those_of_growth(seed, how, target, weighted, wide):
     rng = np.random.default_rng(seed)
     case = random_case(seed, 60, [2, 3, 4, 70 if wide else 2], 2, 0.5)
-    ordered = rng.integers(0, 2, 4).tolist()
+    ordered = rng.choice([0, 1, 5], 4).tolist()
     weights = rng.integers(0, 9, 60) if weighted else None
     case = case.with_(ordered=ordered, weights=weights).ruled(**{**how, "max_leaves": 2**20})
     arity, counts, whole = root_of(case, target)
@@ -358,25 +361,25 @@ def test_leaf_splits_are_those_of_growth(seed, how, target, weighted, wide):
         few = split_root(case, target, 1, some, np.ascontiguousarray(held[:, some]))
         for one, other in zip(found, few, strict=True):
             assert_identical(one, other)
-    column, low, high, complete, left, right, gain, _ = (x[0] for x in found[:8])
+    column, low, high, complete, left, right, also, gain, _ = (x[0] for x in found[:9])
     *_, grown = _forest(case, target)
     if not worth[0] or column < 0:
         assert grown["column"][0] == -1
         return
-    first = [grown[name][0] for name in ("column", "low", "high", "complete", "left", "right")]
-    assert first == [column, low, high, complete, left, right]
+    first = [grown[name][0] for name in NAMES_OF_SPLITS]
+    assert first == [column, low, high, complete, left, right, also]
     assert grown["gain"][0] == gain
     children = grown["children"][: high - low + 1 if complete else 2]
     shares = grown["share"][children].tolist()
-    assert found[9].tolist() == (shares if how["prior"] == "bdeu" else [])
-    assert shares == found[9].tolist() or shares == [1.0] * len(shares)
-    assert found[8].tolist() == [0, len(found[9])]
+    assert found[10].tolist() == (shares if how["prior"] == "bdeu" else [])
+    assert shares == found[10].tolist() or shares == [1.0] * len(shares)
+    assert found[9].tolist() == [0, len(found[10])]
 
 
 def _forest(case, target):
     arrays = grow_forest(*case.table(), np.array([target]), None, case.weights, case.settings, 1)
     names = ["roots", "column", "low", "high", "complete", "left", "right", "first", "children"]
-    return (dict(zip([*names, "gain", "share"], arrays, strict=False)),)
+    return (dict(zip([*names, "gain", "share", "also"], arrays, strict=False)),)
 
 
 def test_ranks_have_the_order_of_gains_without_their_last_bits():
@@ -384,7 +387,7 @@ def test_ranks_have_the_order_of_gains_without_their_last_bits():
     ranks = {}
     for target in range(4):
         found = split_root(case, target, 1)
-        ranks[float(found[6][0])] = int(found[7][0])
+        ranks[float(found[7][0])] = int(found[8][0])
     assert [ranks[gain] for gain in sorted(ranks)] == sorted(ranks.values())
 
 

@@ -48,7 +48,7 @@ def test_many_records_on_several_threads():
 
 def test_a_single_leaf_takes_all():
     zero = np.zeros(1, np.int32)
-    tree = Flat(zero - 1, zero, zero, zero.astype(np.uint8), zero, zero[:0])
+    tree = Flat(zero - 1, zero, zero, zero.astype(np.uint8), zero, zero[:0], zero - 1)
     indptr = np.array([0, 2, 2], np.int64)
     records = _core.Records(indptr, np.array([1, 4], np.uint32), 5)
     leaves = _core.tree_leaves(records, *tree.arrays, 1)
@@ -62,6 +62,7 @@ STUMP = {
     "complete": np.zeros(3, np.uint8),
     "first": np.zeros(3, np.int32),
     "children": np.array([1, 2], np.int32),
+    "also": np.full(3, -1, np.int32),
 }
 
 
@@ -75,6 +76,9 @@ STUMP = {
         ({"first": np.array([1, 0, 0], np.int32)}, "index of children"),
         ({"first": np.array([-1, 0, 0], np.int32)}, "index of children"),
         ({"complete": np.ones(3, np.uint8), "high": np.full(3, 2**31 - 1, np.int32)}, "index of"),
+        ({"also": np.zeros(2, np.int32)}, "equally many"),
+        ({"also": np.array([0, -1, -1], np.int32)}, "another value id"),
+        ({"also": np.array([-2, -1, -1], np.int32)}, "another value id"),
         ({"children": np.array([1, 3], np.int32)}, "behind their parents"),
         ({"children": np.array([1, 0], np.int32)}, "behind their parents"),
         ({"children": np.array([1, -1], np.int32)}, "behind their parents"),

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from oracles import tree as tree_oracle
-from support.trees import grow_tree, table_of, total_score
+from support.trees import grow_tree, parts_of, table_of, total_score
+from tacit.tree.growth.coding import MISSING
 
 LOG_KAPPA = math.log(0.1)
 
@@ -163,6 +164,36 @@ def test_thresholds_beside_any_default(grow, default, low, high, inside):
     assert nodes.gain[0] == pytest.approx(9 / 3 + 9 / 2 - 0)
     assert nodes.counts[1, 0] == inside
     np.testing.assert_array_equal(np.sort(nodes.counts[1:], axis=0), [[2, -3, 3], [3, 3, 5]])
+
+
+@pytest.mark.parametrize(
+    ("default", "low", "high", "also"),
+    [(0, 1, 3, -1), (1, 1, 3, -1), (2, 0, 2, 3), (3, 0, 2, 3), (4, 2, 4, -1)],
+)
+def test_missing_values_below_a_threshold(grow, default, low, high, also):
+    # Code 4 is that of missing values, which are like 0 and 1. Inside is what has not the default.
+    rows, target = [(0,), (0,), (1,), (2,), (3,), (4,), (4,)], [1, 1, 1, 8, 8, 1, 1]
+    case = table_of(rows, target, criterion="squared_error", max_depth=1)
+    case = case.with_(defaults=[default], ordered=[1 + MISSING])
+    nodes = case.nodes(grow)
+    assert splits_of(nodes)[0] == (0, low, high)
+    assert nodes.also[0] == also
+    assert (nodes.left[0], nodes.right[0]) == (1, 2)
+    assert sorted(nodes.counts[1:, 0]) == [2, 5]
+    plain = case.with_(ordered=[1]).nodes(grow)  # a fifth label that is like no other
+    assert plain.gain[0] < nodes.gain[0]
+    assert plain.also.tolist() == [-1] * 3
+
+
+@pytest.mark.parametrize("default", range(4))
+@pytest.mark.parametrize(("n_low", "n_high", "below"), [(3, 2, True), (2, 3, False), (3, 3, False)])
+def test_missing_values_of_later_records_go_with_most(grow, default, n_low, n_high, below):
+    rows = [(0,)] * n_low + [(2,)] * n_high
+    case = table_of(rows, [0] * n_low + [5] * n_high, criterion="squared_error")
+    case = case.with_(arities=[4], defaults=[default], ordered=[1 + MISSING])
+    nodes = case.nodes(grow)
+    lower = next(part for part in parts_of(nodes, 0, case) if 0 in part)
+    assert lower == ({0, 3} if below else {0})
 
 
 def test_a_pure_regression_leaf_is_not_split(grow):

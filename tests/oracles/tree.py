@@ -13,6 +13,9 @@ What the definitions leave open is settled here as follows.
 - A column of two values has only its binary split, which is then its complete split too: it may be
   asked about whichever kind of split is allowed.
 - A leaf whose best split finds no room below `max_leaves` is left as it is, others go on.
+- Missing values, the last code of columns marked so, are tried on both sides of every threshold
+  that has other values on both sides; above it comes first. A leaf without any sends them to the
+  side of most records, above where these are equal.
 - A code occurs in a node if records of a positive weight have it. A threshold lies right above the
   last code that occurs below it.
 - A pure leaf is not split, whatever the criterion.
@@ -28,6 +31,7 @@ from itertools import combinations
 
 import numpy as np
 
+MISSING = 4  # more in `ordered`: the last code of a column is that of missing values
 TIE = 1e-9  # gains that differ by no more, relative to the best or to 1, are the same
 BY_PROBABILITY = ("bayes_factor", "bic", "normal")  # a split has to gain something
 
@@ -133,6 +137,8 @@ class Split:
     parts: list[list[int]]
     complete: bool = False
     threshold: int = -1  # the last code of the lower side
+    also: int = -1  # the id of missing values, where they go inside beside the range
+    below: bool = False  # whether missing values are on the lower side of the threshold
     gain: float = 0.0
     left: int = -1
     right: int = -1
@@ -149,6 +155,21 @@ class Node:
     best: Split | None = None
 
 
+def missing_below(split, last, arity, offset, default):
+    """Have all codes up to `last`, and missing values, on the lower side of a threshold."""
+    missing, end = arity - 1, offset + arity - 1
+    lower, upper = [*range(last + 1), missing], list(range(last + 1, missing))
+    is_lower = default in upper
+    split.parts = [lower, upper] if is_lower else [upper, lower]
+    split.threshold, split.below, split.also = last, True, end - 1 if is_lower else -1
+    value_id = lambda code: offset + code - (code > default)  # noqa: E731
+    if is_lower:
+        split.low, split.high = offset, value_id(last + 1)
+    else:
+        split.low, split.high = value_id(last + 1), value_id(missing - 1) + 1
+    return split
+
+
 def column_splits(column, arity, offset, default, ordered, settings):
     """List the splits of one column in the order in which they are compared."""
     ids = [(offset + rank, rank + (rank >= default)) for rank in range(arity - 1)]
@@ -162,6 +183,10 @@ def column_splits(column, arity, offset, default, ordered, settings):
             inside, outside = (below, above) if code < default else (above, below)
             low, high = (offset, v + 1) if code < default else (v, end)
             yield Split(column, low, high, [inside, outside], threshold=last)
+        for _, code in ids if ordered & MISSING else []:
+            last = code if code < default else code - 1
+            if last + 1 < arity - 1:
+                yield missing_below(Split(column, 0, 0, []), last, arity, offset, default)
     elif binary:
         for v, code in ids:
             rest = [c for c in codes if c != code]
@@ -244,11 +269,8 @@ class Growth:
             return False
         if split.threshold >= 0:  # it lies right above the last code that occurs below it
             occurs = [c for c in range(len(table)) if self.weight(table[c]) > 0]
-            split.left = max(c for c in occurs if c <= split.threshold)
-            split.right = min(c for c in occurs if c > split.threshold)
-            below, above = range(split.left + 1), range(split.left + 1, len(table))
-            is_below = min(split.parts[0]) == 0
-            split.parts = [list(below), list(above)] if is_below else [list(above), list(below)]
+            if not self.place_threshold(split, table, occurs):
+                return False
         scores = [
             leaf_score(s, share_of(ways, self.settings), self.settings)
             for s, ways in zip(stats, self.ways(node, split), strict=True)
@@ -256,6 +278,30 @@ class Growth:
         n_more = len(split.parts) - 1
         split.gain = math.fsum(scores) - self.score(node) + n_more * self.penalty
         split.gain -= self.price(split)
+        return True
+
+    def place_threshold(self, split, table, occurs):
+        """Put a threshold right above the last code below it; return whether it is one."""
+        arity, missing = len(table), len(table) - 1
+        known = [c for c in occurs if not (split.below and c == missing)]
+        if min(known) > split.threshold:  # missing values alone against the others: known already
+            return False
+        split.left = max(c for c in known if c <= split.threshold)
+        split.right = min(c for c in known if c > split.threshold)
+        offset, default = int(self.offsets[split.column]), int(self.defaults[split.column])
+        some_missing = missing in occurs
+        if self.ordered[split.column] & MISSING and not some_missing:
+            # Where nothing is missing, what will be goes to the larger side.
+            if split.below:
+                return False
+            lower, all_of_it = table[: split.left + 1].sum(axis=0), table.sum(axis=0)
+            split.below = 2 * self.weight(lower) > self.weight(all_of_it)
+        if split.below:
+            missing_below(split, split.left, arity, offset, default)
+        else:
+            below, above = range(split.left + 1), range(split.left + 1, arity)
+            is_below = min(split.parts[0]) == 0
+            split.parts = [list(below), list(above)] if is_below else [list(above), list(below)]
         return True
 
     def ways(self, node, split):
@@ -275,7 +321,7 @@ class Growth:
             arity = int(self.offsets[column + 1]) - offset + 1
             table = np.zeros((arity, len(node.stats)), np.int64)
             np.add.at(table, self.codes[node.records, column], self.row_stats[node.records])
-            default, ordered = int(self.defaults[column]), bool(self.ordered[column])
+            default, ordered = int(self.defaults[column]), int(self.ordered[column])
             splits = column_splits(column, arity, offset, default, ordered, self.settings)
             allowed += [split for split in splits if self.evaluate(node, split, table)]
         return allowed
@@ -417,6 +463,7 @@ class Growth:
             np.array(children, np.int32),
             np.array([s.gain for s in splits], np.float64),
             np.array([share_of(node.ways, self.settings) for node in nodes], np.float64),
+            np.array([s.also for s in splits], np.int32),
             np.array([node.stats for node in nodes], np.int64),
         )
 
@@ -492,12 +539,12 @@ def joined(trees):
     """Lay trees one after another, with common numbers of nodes and of places of children."""
     roots = np.concatenate(([0], np.cumsum([len(tree[0]) for tree in trees]))).astype(np.int64)
     places = np.concatenate(([0], np.cumsum([len(tree[7]) for tree in trees])))
-    sizes = np.concatenate(([0], np.cumsum([tree[10].size for tree in trees]))).astype(np.int64)
-    types = [np.int32] * 3 + [np.uint8] + [np.int32] * 4 + [np.float64] * 2
+    sizes = np.concatenate(([0], np.cumsum([tree[11].size for tree in trees]))).astype(np.int64)
+    types = [np.int32] * 3 + [np.uint8] + [np.int32] * 4 + [np.float64] * 2 + [np.int32]
     parts = [[np.zeros(0, kind)] for kind in types]
     for t, tree in enumerate(trees):
-        for place, part in enumerate(tree[:10]):
+        for place, part in enumerate(tree[:11]):
             shift = {6: places[t] * (tree[0] >= 0), 7: roots[t]}.get(place, 0)
             parts[place].append((part + shift).astype(part.dtype))
-    stats = np.concatenate([np.zeros(0, np.int64), *(tree[10].ravel() for tree in trees)])
+    stats = np.concatenate([np.zeros(0, np.int64), *(tree[11].ravel() for tree in trees)])
     return (roots, *(np.concatenate(part) for part in parts), stats, sizes)

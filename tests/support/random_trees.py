@@ -16,42 +16,55 @@ class Flat:
     complete: np.ndarray
     first: np.ndarray
     children: np.ndarray
+    also: np.ndarray  # a further id that goes inside, or -1
 
     @property
     def arrays(self):
-        return self.column, self.low, self.high, self.complete, self.first, self.children
+        splits = self.column, self.low, self.high, self.complete
+        return *splits, self.first, self.children, self.also
 
     def children_of(self, node):
         n = self.high[node] - self.low[node] + 1 if self.complete[node] else 2
         return self.children[self.first[node] : self.first[node] + n].tolist()
 
 
+LEAF = [-1, 0, 0, 0, 0, -1]
+
+
+def flat_tree(nodes, children):
+    """Lay out nodes of column, low, high, complete, first and also."""
+    column, low, high, complete, first, also = np.array(nodes, np.int32).T.copy()
+    complete = complete.astype(np.uint8)
+    return Flat(column, low, high, complete, first, np.array(children, np.int32), also)
+
+
 def random_tree(random, arities, excluded=(), max_nodes=15, merge=False):
     """Grow a tree with random splits; in a graph, some children are nodes that others have, too."""
     offsets = [0, *itertools.accumulate(arity - 1 for arity in arities)]
     columns = [c for c, arity in enumerate(arities) if arity > 1 and c not in excluded]
-    nodes = [[-1, 0, 0, 0, 0]]
+    nodes = [LEAF]
     children = []
     node = 0
     while node < len(nodes):
         room = len(nodes) < max_nodes and columns
         if room and (node == 0 or random.random() < 0.7):
             column = random.choice(columns)
-            low, high = offsets[column], offsets[column + 1]
+            low, high, also = offsets[column], offsets[column + 1], -1
             complete = random.random() < 0.3
             if not complete:
                 low = random.randint(low, high - 1)
-                high = random.choice([low + 1, high])
-            nodes[node] = [column, low, high, int(complete), len(children)]
+                end, high = high, random.choice([low + 1, high])
+                if high < end and random.random() < 0.5:
+                    also = random.randint(high, end - 1)
+            nodes[node] = [column, low, high, int(complete), len(children), also]
             for _ in range(high - low + 1 if complete else 2):
                 if merge and len(nodes) > node + 1 and random.random() < 0.3:
                     children.append(random.randint(node + 1, len(nodes) - 1))
                 else:
                     children.append(len(nodes))
-                    nodes.append([-1, 0, 0, 0, 0])
+                    nodes.append(LEAF)
         node += 1
-    column, low, high, complete, first = np.array(nodes, np.int32).T.copy()
-    return Flat(column, low, high, complete.astype(np.uint8), first, np.array(children, np.int32))
+    return flat_tree(nodes, children)
 
 
 def random_chain(random, arities, excluded=()):
@@ -67,17 +80,17 @@ def random_chain(random, arities, excluded=()):
     nodes, children = [], []
     for column, v in ids:
         place = len(nodes)
-        nodes += [[column, v, v + 1, 0, len(children)], [-1, 0, 0, 0, 0]]
+        nodes += [[column, v, v + 1, 0, len(children), -1], LEAF]
         children += [place + 1, place + 2]
-    nodes.append([-1, 0, 0, 0, 0])
-    column, low, high, complete, first = np.array(nodes, np.int32).T.copy()
-    return Flat(column, low, high, complete.astype(np.uint8), first, np.array(children, np.int32))
+    nodes.append(LEAF)
+    return flat_tree(nodes, children)
 
 
 def walk(tree, ids, node=0):
     """Return the leaf of a record that holds these value ids."""
     while tree.column[node] >= 0:
-        inside = [v for v in ids if tree.low[node] <= v < tree.high[node]]
+        low, high, also = tree.low[node], tree.high[node], tree.also[node]
+        inside = [v for v in ids if low <= v < high or v == also]
         below = tree.children_of(node)
         if tree.complete[node]:
             node = below[inside[0] - tree.low[node]] if inside else below[-1]
@@ -125,6 +138,7 @@ def random_forest(random, arities, zeros=False):
           for name in ("column", "low", "high", "complete")),
         np.concatenate([t.first + place for t, place in zip(trees, places, strict=False)]),
         np.concatenate([t.children + root for t, root in zip(trees, roots, strict=False)]),
+        np.concatenate([t.also for t in trees]),
     )  # fmt: skip
     flat = Flat(*(a.astype(np.uint8 if a is flat.complete else np.int32) for a in flat.arrays))
     sizes = np.diff(roots) * arities

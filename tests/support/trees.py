@@ -12,6 +12,7 @@ from oracles import counts as oracles
 from oracles import tree as tree_oracle
 from support.strategies import assert_identical
 from tacit import _core
+from tacit.tree.growth.coding import MISSING
 from tacit.tree.nodes import Nodes
 
 CLASSIFYING = ("bayes_factor", "bic", "entropy", "gini")
@@ -178,7 +179,8 @@ def random_case(
     weights = draw.integers(0, 5, n_records) if weighted else None
     if weighted:
         weights[0] = 3
-    order = (draw.integers(0, 2, len(sizes)) if ordered else np.zeros(len(sizes), int)).tolist()
+    # Of ordered columns some have missing values: their last codes.
+    order = (draw.choice([0, 1, 1 + MISSING], len(sizes)) if ordered else 0 * sizes).tolist()
     target = signal % n_classes if n_classes else signal
     settings = {**PLAIN, **settings}
     return Case(
@@ -197,7 +199,8 @@ def parts_of(nodes, node, case):
         return [{code} for code, _ in sorted(inside.items(), key=lambda pair: pair[1])] + [
             {default}
         ]
-    held = {code for code, v in inside.items() if low <= v < high}
+    also = int(nodes.also[node])
+    held = {code for code, v in inside.items() if low <= v < high or v == also}
     return [held, set(range(case.arities[column])) - held]
 
 
@@ -218,6 +221,7 @@ def assert_same(grown, expected, numbered=True):
             continue
         assert grown.low[i] == expected.low[j]
         assert grown.high[i] == expected.high[j]
+        assert grown.also[i] == expected.also[j]
         assert grown.complete[i] == expected.complete[j]
         for a, b in zip(
             grown.children_of(i).tolist(), expected.children_of(j).tolist(), strict=True

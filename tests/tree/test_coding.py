@@ -15,7 +15,13 @@ from tacit import Table
 from tacit.schema import Labels, Schema
 from tacit.table.discretise import bins_of
 from tacit.table.inputs import Inputs
-from tacit.tree.growth.coding import number_columns, ordered_columns, table_coding
+from tacit.tree.growth.coding import (
+    MISSING,
+    NUMBERS,
+    number_columns,
+    ordered_columns,
+    table_coding,
+)
 
 examples = settings(max_examples=50)
 numbers = st.sampled_from([-2.5, -1.0, 0.0, 0.0, 0.0, 1.0, 7.25])
@@ -89,7 +95,7 @@ def test_labels_and_missing_values_of_frames():
     np.testing.assert_array_equal(schema.labels[1].numbers, [1.0, 2.5, np.nan])
     assert [labels.missing for labels in schema.labels] == [1, 2, 0]
     assert dense_codes(coding).tolist() == [[0, 1, 0], [1, 2, 0], [0, 0, 0]]
-    assert coding.ordered.tolist() == [0, 2, 0]
+    assert coding.ordered.tolist() == [0, NUMBERS + MISSING, 0]
 
 
 def test_a_table_is_taken_as_it_is():
@@ -105,16 +111,18 @@ def test_a_table_is_taken_as_it_is():
     ("labels", "ordered"),
     [
         (Labels([1, 2, 7], "Int64"), True),
-        (Labels([1, 2, 7, None], "UInt8"), True),
+        (Labels([1, 2, 7, None], "UInt8"), True + MISSING),
         (Labels([1.0, 2.0, 3.0], "Float64"), True),
-        (Labels([1.0, 2.0, 3.5], "Float64"), 2),  # which never have a child for each
+        (Labels([1.0, 2.0, 3.5], "Float64"), NUMBERS),  # which never have a child for each
+        (Labels([1.0, 3.5, None], "Float64"), NUMBERS + MISSING),
         (Labels([1, 2, 7], "Int64", kind="categorical"), False),
         (Labels([1, 2], "Int64"), False),  # two labels have no threshold but one
         (Labels(["a", "b", "c"], "String"), False),
         (Labels(["a", "b", "c"], "String", kind="ordered"), True),
-        (bins_of([1, 2], missing=True), True),
+        (bins_of([1, 2], missing=True), True + MISSING),
+        (bins_of([1, 2], missing=False), True),
         (Labels([False, True, None], "Boolean"), False),
-        (Labels([dt.date(2020, 1, 1), dt.date(2021, 1, 1), None], "Date"), True),
+        (Labels([dt.date(2020, 1, 1), dt.date(2021, 1, 1), None], "Date"), True + MISSING),
         (Labels(["low", "mid", "high"], "Enum"), True),
         (Labels([None], "Null"), False),
     ],

@@ -91,6 +91,8 @@ def test_an_array_is_missing(path, name):
         ("first", lambda a: a + 10_000, "index of children"),
         ("children", lambda a: a * 0, "behind their parents"),
         ("children", lambda a: a[::-1].copy(), "behind their parents"),
+        ("also", lambda a: a + 1000, "another value id"),
+        ("also", lambda a: a[:-1], "equally many|one entry for each node"),
         ("left", lambda a: a + 50, "two sides of a threshold"),
         ("right", lambda a: a[:-1], "one entry for each node"),
         ("gain", lambda a: a * np.nan, "'gain' has a number"),

@@ -55,7 +55,7 @@ def model(
         children += nodes_below
     nodes = Nodes(
         column, low, high, complete, left, right, first, np.array(children, np.int32), np.zeros(n),
-        np.ones(n), np.array(counts, np.float64),
+        np.ones(n), np.full(n, -1, np.int32), np.array(counts, np.float64),
     )  # fmt: skip
     tree = SimpleNamespace(nodes_=nodes, schema_=schema)
     totals = np.maximum(nodes.counts.sum(axis=1, keepdims=True), 1)

@@ -44,6 +44,8 @@ def test_prices_of_columns():
     complete = np.exp(split_prices(arities, ordered, {"binary": False, "complete": True}, 0))
     np.testing.assert_allclose(complete[[0, 8, 9, 10]], [n, n, n, n * 4])
     np.testing.assert_allclose(np.exp(split_prices(arities, ordered, BINARY, 1))[8], (n - 1) * 5)
+    missing = np.where(ordered > 0, ordered + 4, 0).astype(np.uint8)  # with either side
+    np.testing.assert_allclose(np.exp(split_prices(arities, missing, BINARY, 0))[9:], n * 7)
     np.testing.assert_allclose(np.exp(split_prices(arities[:3], ordered[:3], BINARY, 0)), 10)
 
 

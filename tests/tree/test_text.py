@@ -31,7 +31,7 @@ def no_nodes(ordered=()):
     floats = np.zeros(n)
     return Nodes(
         column, zeros, zeros, zeros.astype(np.uint8), left, left + 1, zeros, zeros[:0],
-        floats, floats, floats[:, None],
+        floats, floats, zeros - 1, floats[:, None],
     )  # fmt: skip
 
 

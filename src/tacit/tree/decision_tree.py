@@ -51,7 +51,8 @@ class DecisionTreeClassifier(TreeClassifier):
     splits : {"binary", "complete", "both"}
         Splits into two, one label against the rest or a threshold of an ordered column; into a
         child for each label; or whichever is better. Numbers of frames and arrays are always split
-        at thresholds.
+        at thresholds. Missing values are on the side of a threshold where they fit best; where a
+        leaf has none, later ones go to the side of most records.
     prior : {"k2", "bdeu"}
         The Dirichlet prior of a leaf: `prior_weight` for each class, or `prior_weight` for the
         whole tree, divided among classes and leaves: a leaf has the fraction of it that it has of

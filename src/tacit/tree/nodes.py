@@ -1,7 +1,8 @@
 """Trees and graphs as flat arrays: what growth returns and walking reads.
 
 A binary split is a range of value ids of one column: records that hold an id in it go inside, all
-others outside. A complete split has a child for each id of its column and one for the default.
+others outside. Beside the range, the id of missing values may go inside, which comes last in its
+column. A complete split has a child for each id of its column and one for the default.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class SplitArrays:
     children: NDArray[np.int32]
     gain: NDArray[np.float64]
     prior_fraction: NDArray[np.float64]
+    also: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class Nodes(SplitArrays):
     prior_fraction : ndarray of float64
         The fraction of the prior's weight that a node has under BDeu: that of all combinations of
         the columns' values which lead to it. 1 for other priors.
+    also : ndarray of int32
+        The value id of missing values where they go inside beside a range of lower ids; else -1.
     counts : ndarray of float64, shape (n_nodes, n_statistics)
         Weights of the classes; or of a regression the sums of w, w·d and w·d², d being the
         deviation from a base.
@@ -123,5 +127,5 @@ def find_leaves(nodes: Nodes, records: Any, n_jobs: int) -> NDArray[np.int32]:
     """Return the leaf that each record of a Table or a Coding, with ids of the nodes, ends in."""
     return _core.tree_leaves(
         _core.Records(records.indptr, records.values, 2**31 - 1), nodes.column, nodes.low,
-        nodes.high, nodes.complete, nodes.first, nodes.children, n_jobs,
+        nodes.high, nodes.complete, nodes.first, nodes.children, nodes.also, n_jobs,
     )  # fmt: skip

@@ -35,7 +35,7 @@ T = TypeVar("T", bound="TreeEstimator")
 _TYPES = {
     "column": np.int32, "low": np.int32, "high": np.int32, "complete": np.uint8, "left": np.int32,
     "right": np.int32, "first": np.int32, "children": np.int32, "gain": np.float64,
-    "share": np.float64, "counts": np.float64,
+    "share": np.float64, "also": np.int32, "counts": np.float64,
 }  # fmt: skip
 
 
@@ -71,6 +71,8 @@ def tree_from_state(kind: type[T], state: store.State) -> T:
     facts = store.read_json(state["settings"])
     tree = kind(**earlier_parameters(facts["parameters"]))
     grow_settings(tree)
+    if "also" not in state:  # of files from before missing values could go below thresholds
+        state = {**state, "also": np.full(len(state["column"]), -1, np.int32)}
     for name, dtype in _TYPES.items():
         if state[name].dtype != dtype:
             raise InputError(f"{name!r} has the type {state[name].dtype}")
@@ -145,6 +147,10 @@ def _check_splits(nodes: Nodes, schema: Schema, merged: bool) -> None:
     complete = nodes.complete[split] == 1
     if not ((begin <= low) & (low < high) & (high <= end)).all():
         raise InputError("a split asks about values that its column has not")
+    also = nodes.also[split]
+    more = (also == end - 1) & (low == begin) & (high <= also) & ~complete
+    if not ((also == -1) | more).all() or (nodes.also[nodes.column < 0] != -1).any():
+        raise InputError("'also' has a value that is not the last of its column")
     if not ((low == begin) & (high == end))[complete].all():
         raise InputError("a complete split asks about some values of its column only")
     for side in (nodes.left[split], nodes.right[split]):

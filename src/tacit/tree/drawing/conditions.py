@@ -37,6 +37,8 @@ class Conditions:
         column = int(nodes.column[node])
         begin, default = int(schema.offsets[column]), int(schema.defaults[column])
         ids = np.arange(nodes.low[node], nodes.high[node]) - begin
+        if nodes.also[node] >= 0:
+            ids = np.append(ids, nodes.also[node] - begin)
         codes = ids + (ids >= default)
         inside = np.zeros(int(schema.arities[column]), np.bool_)
         if not nodes.complete[node]:

@@ -24,7 +24,11 @@ def nodes_without(column: int, nodes: Nodes, schema: Schema) -> Nodes:
     behind = nodes.column > column
     shift = behind * np.int32(schema.offsets[column + 1] - schema.offsets[column])
     return replace(
-        nodes, column=nodes.column - behind, low=nodes.low - shift, high=nodes.high - shift
+        nodes,
+        column=nodes.column - behind,
+        low=nodes.low - shift,
+        high=nodes.high - shift,
+        also=np.where(nodes.also >= 0, nodes.also - shift, -1).astype(np.int32),
     )
 
 
@@ -90,11 +94,16 @@ def _renumber(
     begin, end = schema.offsets[column], schema.offsets[column + 1]
     shift = begin - old.offsets[column]
     low, high = nodes.low + shift, nodes.high + shift
+    also = np.where(nodes.also >= 0, nodes.also + shift, -1)
     at = split & is_number[column]
-    was_lower = (nodes.low == old.offsets[column]) & (old.defaults[column] > 0)
-    is_lower = schema.defaults[column] > codes
-    low[at] = np.where(is_lower, begin, begin + codes)[at]
-    high[at] = np.where(is_lower, begin + codes + 1, end)[at]
+    was_lower, missing_below = _sides(nodes, old, column)
+    default = schema.defaults[column]
+    default_is_missing = default == _missing_codes(schema, column)
+    is_lower = (default > codes) & ~(missing_below & default_is_missing)
+    low[at] = np.where(is_lower, begin, begin + codes + (default > codes))[at]
+    last = end - (missing_below & ~default_is_missing)
+    high[at] = np.where(is_lower, begin + codes + 1, last)[at]
+    also[at] = np.where(is_lower & missing_below, end - 1, -1)[at]
     children = nodes.children.copy()
     first = nodes.first[at & (was_lower != is_lower)]
     children[first], children[first + 1] = nodes.children[first + 1], nodes.children[first]
@@ -104,5 +113,24 @@ def _renumber(
         high=np.where(split, high, 0).astype(np.int32),
         left=np.where(at, codes, nodes.left).astype(np.int32),
         right=np.where(at, codes + 1, nodes.right).astype(np.int32),
+        also=also.astype(np.int32),
         children=children,
     )
+
+
+def _missing_codes(schema: Schema, columns: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the code of missing values in some columns; -1 where there is none."""
+    asked, position = np.unique(columns, return_inverse=True)
+    codes = [schema.labels[column].missing for column in asked.tolist()]
+    return np.array([-1 if code is None else code for code in codes], np.int64)[position]
+
+
+def _sides(
+    nodes: Nodes, schema: Schema, column: NDArray[Any]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return where the lower side of a threshold is inside, and where missing values are below."""
+    default = schema.defaults[column]
+    is_lower = (nodes.low == schema.offsets[column]) & (default > 0)
+    to_the_end = nodes.high == schema.offsets[column + 1]
+    left_out = ~to_the_end | (default == _missing_codes(schema, column))
+    return is_lower, np.where(is_lower, nodes.also >= 0, left_out)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tacit.table.discretise import MANY
-from tacit.tree.growth.settings import NUMBERS
+from tacit.tree.growth.settings import MISSING, NUMBERS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tacit.schema import Labels, Schema
     from tacit.table import Table
 
-__all__ = ["NUMBERS", "Coding", "number_columns", "ordered_columns", "table_coding"]
+__all__ = ["MISSING", "NUMBERS", "Coding", "number_columns", "ordered_columns", "table_coding"]
 
 
 class Coding(NamedTuple):
@@ -30,7 +30,7 @@ class Coding(NamedTuple):
     offsets: NDArray[np.int64]
     defaults: NDArray[np.int64]
     # Which columns are split at thresholds: 1 for labels, 2 for numbers, which never have a child
-    # for each.
+    # for each. MISSING more where the last label is that of missing values.
     ordered: NDArray[np.uint8]
 
 
@@ -47,7 +47,8 @@ def number_columns(schema: Schema, least: int = 1) -> NDArray[np.bool_]:
 def ordered_columns(schema: Schema) -> NDArray[np.uint8]:
     """Return which columns are split at thresholds: ordered ones of three labels or more.
 
-    Whole numbers may have a child for each, as labels have; real numbers never do.
+    Whole numbers may have a child for each, as labels have; real numbers never do. Columns with
+    missing values are marked, too.
     """
     if schema.two_valued:
         return np.zeros(len(schema), np.uint8)
@@ -57,7 +58,8 @@ def ordered_columns(schema: Schema) -> NDArray[np.uint8]:
 def _order(labels: Labels) -> int:
     if len(labels) <= 2:
         return 0
-    return NUMBERS if _real(labels) else labels.kind in ("numeric", "ordered")
+    kind = NUMBERS if _real(labels) else int(labels.kind in ("numeric", "ordered"))
+    return kind | MISSING if kind and labels.missing is not None else kind
 
 
 def _real(labels: Labels) -> bool:
@@ -72,7 +74,8 @@ def table_coding(table: Table, *, numbers: bool) -> Coding:
     """Take a Table as it is; its columns of `numbers` may be split at thresholds alone."""
     schema, (start, rows) = table.schema, table.postings
     flags = ordered_columns(schema)
-    flags[number_columns(schema, MANY + 1)] = NUMBERS  # too many for a child each
+    only = number_columns(schema, MANY + 1)  # too many for a child each
     if numbers:
-        flags[number_columns(schema)] = NUMBERS
+        only |= number_columns(schema)
+    flags[only] = (flags[only] & MISSING) | NUMBERS
     return Coding(table.indptr, table.values, start, rows, schema.offsets, schema.defaults, flags)

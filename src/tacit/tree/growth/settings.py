@@ -37,6 +37,7 @@ PRIORS = ("k2", "bdeu")
 PAYING = ("bayes_factor", "bic")  # for the search among splits
 FEWEST = 10.0  # splits that one was chosen from, at least
 NUMBERS = 2  # what `ordered` holds for columns of numbers
+MISSING = 4  # what it has more for columns with missing values
 MOST = 2**62  # leaves and questions: more than any table has records
 MOST_WEIGHT = 2.0**52  # sums of whole numbers are exact in a float up to twice this
 
@@ -109,8 +110,10 @@ def split_prices(
     [20.0, 60.0]
     """
     several = arities > 2
-    numbers = ordered == NUMBERS
-    splits = np.where(several & ((ordered > 0) | numbers), arities - 1, arities)
+    numbers = (ordered & ~np.uint8(MISSING)) == NUMBERS
+    # Missing values go with either side; the threshold above all numbers is there once.
+    thresholds = np.where(ordered & MISSING, 2 * arities - 3, arities - 1)
+    splits = np.where(several & (ordered > 0), thresholds, arities)
     if not settings["binary"]:
         splits = np.where(numbers, splits, 0)
     if settings["complete"]:

@@ -31,7 +31,7 @@ __all__ = [
 
 
 # Arrays of which a tree has a part of a forest's; children are numbered anew.
-_PER_NODE = ("column", "low", "high", "complete", "left", "right", "gain", "prior_fraction")
+_PER_NODE = ("column", "low", "high", "complete", "left", "right", "gain", "prior_fraction", "also")
 
 
 class Arcs(NamedTuple):
@@ -57,7 +57,7 @@ class Forest(SplitArrays):
     ----------
     roots : ndarray of int64
         Where each tree's nodes begin, and where the last one's end.
-    column, low, high, complete, left, right, first, children, gain, prior_fraction : ndarray
+    column, low, high, complete, left, right, first, children, gain, prior_fraction, also : ndarray
         As those of :class:`Nodes`.
     stats : ndarray of int64
         The summed weights of each node's codes, tree after tree and node after node.
@@ -81,7 +81,7 @@ class Forest(SplitArrays):
         """Return what kernels take, with a number for each node and code, laid out as stats."""
         return _core.Forest(
             self.roots, self.column, self.low, self.high, self.complete, self.first, self.children,
-            schema.offsets, schema.defaults, table, self.stat_start,
+            self.also, schema.offsets, schema.defaults, table, self.stat_start,
         )  # fmt: skip
 
     @property

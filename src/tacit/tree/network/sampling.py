@@ -62,6 +62,6 @@ def _roots_only(schema: Schema, forest: Forest, probabilities: NDArray[np.float6
     begin = np.repeat(forest.stat_start[:-1] - start[:-1], arities)
     zero = np.zeros(n, np.int32)
     return _core.Forest(
-        np.arange(n + 1), zero - 1, zero, zero, zero.astype(np.uint8), zero, zero[:0],
+        np.arange(n + 1), zero - 1, zero, zero, zero.astype(np.uint8), zero, zero[:0], zero - 1,
         schema.offsets, schema.defaults, probabilities[begin + np.arange(start[-1])], start,
     )  # fmt: skip

@@ -25,8 +25,8 @@ N = TypeVar("N", bound="DependencyNetwork")
 _TYPES = {
     "roots": np.int64, "column": np.int32, "low": np.int32, "high": np.int32,
     "complete": np.uint8, "left": np.int32, "right": np.int32, "first": np.int32,
-    "children": np.int32, "gain": np.float64, "share": np.float64, "stats": np.int64,
-    "stat_start": np.int64,
+    "children": np.int32, "gain": np.float64, "share": np.float64, "also": np.int32,
+    "stats": np.int64, "stat_start": np.int64,
 }  # fmt: skip
 
 
@@ -52,6 +52,8 @@ def network_from_state(kind: type[N], state: store.State) -> N:
     unit = facts["unit"]
     if not isinstance(unit, float) or not np.isfinite(unit) or unit <= 0:
         raise InputError(f"its unit of weight is {unit!r}, which cannot be")
+    if "also" not in state:  # of files from before missing values could go below thresholds
+        state = {**state, "also": np.full(len(state["column"]), -1, np.int32)}
     for name, dtype in _TYPES.items():
         if state[name].dtype != dtype or state[name].ndim != 1:
             raise InputError(f"{name!r} has the shape and the type of something else")
@@ -73,6 +75,8 @@ def _check_forest(schema: Schema, forest: Forest) -> None:
             raise InputError(f"{name!r} has not one entry for each node")
     forest.to_kernel(schema, forest.stats.astype(np.float64))  # the kernel checks all arrays
     inner = forest.column >= 0
+    if (forest.also[~inner] != -1).any():
+        raise InputError("'also' has a value that no split asks about")
     if (forest.column < -1).any() or (forest.complete > 1).any():
         raise InputError("it has a node that is neither a split nor a leaf")
     if (forest.column[inner] == forest.tree_of_node[inner]).any():

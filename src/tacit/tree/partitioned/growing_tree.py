@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
     from tacit.schema import Schema
 
-__all__ = ["Candidates", "GrowingTree", "Leaf", "Split", "Target"]
+__all__ = ["Candidates", "Condition", "GrowingTree", "Leaf", "Split", "Target"]
+
+# A range of value ids of one column, and whether records hold one of them (1) or none (0).
+Condition: TypeAlias = tuple[int, int, int]
 
 FIRST_LOOKAHEAD = 6  # how many candidates for the next splits are counted at first
 
@@ -69,6 +72,7 @@ class Split(NamedTuple):
     complete: int
     left: int
     right: int
+    also: int
     gain: float
     rank: int
 
@@ -87,7 +91,8 @@ class Leaf:
     """A node of a growing tree, and the leaf that it is before it is split."""
 
     parent: Leaf | None
-    condition: tuple[int, int, int]  # the range of ids, and whether its records hold one of them
+    # What its records have to hold, and its parent's need not: see Condition.
+    conditions: tuple[Condition, ...]
     depth: int
     prior_fraction: float  # of the prior's weight, under BDeu
     totals: NDArray[np.int64]  # the weights of all records, then of the classes but the base
@@ -99,11 +104,11 @@ class Leaf:
     lookahead: int = FIRST_LOOKAHEAD
     candidates: Candidates | None = None  # splits that may come after this leaf's, if it has one
 
-    def path(self) -> Iterator[tuple[int, int, int]]:
+    def path(self) -> Iterator[Condition]:
         """Yield the conditions on the way to it."""
         leaf = self
         while leaf.parent is not None:
-            yield leaf.condition
+            yield from leaf.conditions
             leaf = leaf.parent
 
     def set_split(
@@ -111,17 +116,23 @@ class Leaf:
     ) -> None:
         """Note the best split and what it makes; without fractions all children have 1."""
         self.split = split
-        low, high = split.low, split.high
+        low, high, also = split.low, split.high, split.also
+        conditions: list[tuple[Condition, ...]]
         if split.complete:
-            conditions = [(v, v + 1, 1) for v in range(low, high)]
+            conditions = [((v, v + 1, 1),) for v in range(low, high)]
             totals = histograms.each(low, high)
-        else:
-            conditions, totals = [(low, high, 1)], [histograms.sum(low, high)]
-        conditions.append((low, high, 0))
+        elif also < 0:
+            conditions, totals = [((low, high, 1),)], [histograms.sum(low, high)]
+        else:  # any id of the column but those between: also is the last
+            between = ((high, also, 0),) if high < also else ()
+            conditions = [((low, also + 1, 1), *between)]
+            totals = [histograms.sum(low, high) + histograms.sum(also, also + 1)]
+        outside = ((low, high, 0),) if also < 0 else ((low, high, 0), (also, also + 1, 0))
+        conditions.append(outside)
         totals.append(self.totals - np.sum(totals, axis=0))
         each = fractions.tolist() or [1.0] * len(conditions)
-        for condition, total, fraction in zip(conditions, totals, each, strict=True):
-            self.children.append(Leaf(self, condition, self.depth + 1, fraction, total))
+        for of_child, total, fraction in zip(conditions, totals, each, strict=True):
+            self.children.append(Leaf(self, of_child, self.depth + 1, fraction, total))
 
 
 class GrowingTree:
@@ -129,7 +140,7 @@ class GrowingTree:
 
     def __init__(self, target: Target, max_leaves: int) -> None:
         self.target = target
-        self.root = Leaf(None, (0, 0, 0), 0, 1.0, np.zeros(target.n_classes, np.int64))
+        self.root = Leaf(None, (), 0, 1.0, np.zeros(target.n_classes, np.int64))
         self.newly_split: list[Leaf] = []  # those whose splits are known since the last pass
         self.max_leaves = max_leaves
 
@@ -172,7 +183,7 @@ class GrowingTree:
         nodes, inner_nodes, _ = self.grow()
         inner = set(map(id, inner_nodes))
         number = {id(leaf): k for k, leaf in enumerate(nodes)}
-        none = Split(-1, 0, 0, 0, -1, -1, 0.0, 0)
+        none = Split(-1, 0, 0, 0, -1, -1, -1, 0.0, 0)
         splits = [(leaf.split if id(leaf) in inner else None) or none for leaf in nodes]
         first: list[int] = []
         children: list[int] = []
@@ -191,5 +202,6 @@ class GrowingTree:
             np.array(children, np.int32),
             np.array([split.gain for split in splits], np.float64),
             np.array([leaf.prior_fraction for leaf in nodes], np.float64),
+            np.array([split.also for split in splits], np.int32),
             self.target.all_classes(np.array([leaf.totals for leaf in nodes], np.int64)),
         )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.tree.partitioned.growing_tree import Target
+    from tacit.tree.partitioned.growing_tree import Condition, Target
     from tacit.tree.partitioned.leaf_counting import DisjointCells
 
 __all__ = [
@@ -88,7 +88,7 @@ class SplitChain:
     def has_next(self) -> bool:
         """Return whether what is left is split by a candidate, and has counts."""
         split = self._leaf.split
-        if split is None or split.complete or self._leaf.histograms is None:
+        if split is None or split.complete or split.also >= 0 or self._leaf.histograms is None:
             return False
         self._bit = self._bits.get((split.low, split.high), 0)
         if self._siblings.in_order:
@@ -155,10 +155,10 @@ class CountRequest(NamedTuple):
 
 
 def flat_conditions(
-    paths: Sequence[Iterable[tuple[int, int, int]]],
+    paths: Sequence[Iterable[Condition]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8]]:
     """Return the conditions on the ways to leaves: where each begins, low, high and inside."""
-    flat: list[tuple[int, int, int]] = []
+    flat: list[Condition] = []
     start = [0]
     for path in paths:
         flat += path
@@ -169,7 +169,7 @@ def flat_conditions(
 
 def make_request(groups: list[Siblings], is_dense: Callable[[Target, Leaf], bool]) -> CountRequest:
     """Return the conditions of leaves as arrays."""
-    ways: list[Iterator[tuple[int, int, int]]] = []
+    ways: list[Iterator[Condition]] = []
     candidate_start = [0]
     lows: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
     highs: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
@@ -181,7 +181,7 @@ def make_request(groups: list[Siblings], is_dense: Callable[[Target, Leaf], bool
             n_ranges = 0
             if n_candidates and parent is not None and parent.candidates is not None:
                 ways.append(parent.path())
-                low, high, _ = leaf.condition
+                [(low, high, _)] = leaf.conditions
                 lows += [np.array([low], np.int32), parent.candidates.low[:n_candidates]]
                 highs += [np.array([high], np.int32), parent.candidates.high[:n_candidates]]
                 n_ranges = 1 + n_candidates

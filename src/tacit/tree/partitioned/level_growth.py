@@ -167,7 +167,7 @@ class LevelGrowth:
         tree, leaf, counted, outside = siblings[:4]
         if leaf is None or leaf.candidates is None or outside is not leaf.children[-1]:
             return siblings
-        if len(leaf.children) != 2 or not counted:
+        if len(leaf.children) != 2 or not counted or len(counted[0].conditions) != 1:
             return siblings
         dense = 16 * tree.target.arity * self._n_ids
         first = int(2 * 16 * self._n_values(counted[0]))
