@@ -13,6 +13,12 @@ namespace {
 constexpr std::size_t kHuge = std::size_t{2} << 20;
 constexpr std::size_t kLine = 64;  // so that no vector straddles two cache lines
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kReuse = false;  // so that it sees whoever uses a buffer after it was freed
+#else
+constexpr bool kReuse = true;
+#endif
+
 // Before the data of each buffer, in a line of its own.
 struct Header {
   std::size_t bytes;  // of header and data
@@ -23,7 +29,8 @@ struct Header {
 // step. Small buffers the allocator keeps itself; large ones are not worth the memory.
 class Kept {
  public:
-  static constexpr std::size_t kLeast = std::size_t{1} << 17, kMost = std::size_t{16} << 20;
+  static constexpr std::size_t kLeast = std::size_t{1} << 17;
+  static constexpr std::size_t kMost = kReuse ? std::size_t{16} << 20 : 0;
 
   void* take(std::size_t bytes) {
     // A child of a fork may find the lock taken for ever: never wait for it.
