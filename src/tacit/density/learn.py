@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tacit.table import Table
 
 __all__ = [
+    "STRENGTHS",
     "Fit",
     "Options",
     "choose_clusters",
@@ -39,7 +40,7 @@ __all__ = [
 
 # A tree is found given a few clusters of records, each large enough to say something.
 _TRIAL_CLUSTERS, _TRIAL_RECORDS, _TRIAL_PASSES = 10, 100, 15
-_STRENGTHS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # that "auto" chooses from
+STRENGTHS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # that "auto" chooses from
 _WORSE = 2  # times that doubling clusters may not help
 _WALKS = 3  # of strengths, in turns with doubling clusters
 _ROUNDS, _ROUND_PASSES = 20, 2  # of trees for each cluster, and of EM between them
@@ -347,8 +348,8 @@ def choose_clusters(
 
     def walk(n: int, strength: float) -> None:
         for step in (1, -1):
-            at = _STRENGTHS.index(strength) + step
-            while 0 <= at < len(_STRENGTHS) and score(n, _STRENGTHS[at]) >= score(*best()):
+            at = STRENGTHS.index(strength) + step
+            while 0 <= at < len(STRENGTHS) and score(n, STRENGTHS[at]) >= score(*best()):
                 at += step
 
     if smoothing is not None:

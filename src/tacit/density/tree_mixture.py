@@ -16,6 +16,7 @@ from tacit.density.answers import (
     likely_record,
     marginals_of,
 )
+from tacit.density.average import learn_average
 from tacit.density.clusters import column_counts
 from tacit.density.learn import (
     Fit,
@@ -95,7 +96,8 @@ class TreeMixture(DensityEstimator):
         the smoothing. ``None`` holds none out: EM then ends by `tol`.
     smoothing : float or "auto", default "auto"
         How many records the prior of a cluster's column is worth for each label of the column
-        above it. These are spread as they are in all records. "auto" tries several.
+        above it. These are spread as they are in all records. "auto" tries several; of an average,
+        less than is best for one mixture alone.
     prune : bool, default True
         Leave out edges that say less than what BIC asks for their parameters and for having
         chosen them: trees may be forests.
@@ -135,7 +137,7 @@ class TreeMixture(DensityEstimator):
     ----------
     n_clusters_ : int
         Clusters of all members.
-    weights_ : ndarray of shape (n_clusters_,)
+    weights_ : ndarray of shape (n_clusters,)
         P(cluster).
     smoothing_ : float
     blocks_ : list of tuples of str
@@ -337,15 +339,19 @@ class TreeMixture(DensityEstimator):
                 score: [found.score for *_, found in tried],
             }
         )
-        members = [self._finish(source, fit, sample, options, held_out)]
-        chosen = options._replace(smoothing=strength)
-        for k in range(1, int(self.n_estimators)):
-            self._report(f"member {k + 1} of {self.n_estimators}")
+
+        def member(strength: float) -> Fit:
             source.forget()
+            chosen = options._replace(smoothing=strength)
             part = source.sample(rng, _PART)
             tree = _TreesOfSample(part, most_labels, rng, chosen).of(n_clusters, strength)
             fit = learn_clusters(source, sample, tree, n_clusters, rng, chosen, held_out)
-            members.append(self._finish(source, fit, sample, chosen, held_out))
+            return self._finish(source, fit, sample, chosen, held_out)
+
+        first = self._finish(source, fit, sample, options, held_out)
+        chooser = held_out if self.smoothing == "auto" else None
+        n_members = int(self.n_estimators)
+        members = learn_average(member, first, strength, n_members, chooser, options.n_jobs)
         return members, selection
 
     def _joint_labels(self) -> tuple[int, ...]:
