@@ -30,10 +30,8 @@ __all__ = [
     "STRENGTHS",
     "Fit",
     "Options",
+    "TreesOfSample",
     "choose_clusters",
-    "find_blocks",
-    "find_shared_tree",
-    "find_tree",
     "learn_clusters",
     "separate_trees",
 ]
@@ -245,6 +243,24 @@ def find_shared_tree(
         n_jobs=n_jobs,
     )  # fmt: skip
     return make_tree(blocks, table, edges, tree.prior.strength, n_jobs)
+
+
+class TreesOfSample:
+    """The trees of one cluster and of several, each found when it is asked for."""
+
+    def __init__(
+        self, sample: Sample, most_labels: int, rng: np.random.Generator, options: Options
+    ) -> None:
+        self._sample, self._rng, self._options = sample, rng, options
+        self._alone = find_tree(sample, find_blocks(sample, most_labels, options.n_jobs), options)
+        self._shared: Tree | None = None
+
+    def of(self, n_clusters: int, strength: float) -> Tree:
+        """Return the tree for so many clusters, with a prior of this strength."""
+        if n_clusters > 1 and self._shared is None:
+            self._shared = find_shared_tree(self._sample, self._alone, self._rng, self._options)
+        tree = self._alone if n_clusters == 1 or self._shared is None else self._shared
+        return tree._replace(prior=tree.prior._replace(strength=strength))
 
 
 def separate_trees(

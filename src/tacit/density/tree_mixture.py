@@ -21,16 +21,14 @@ from tacit.density.clusters import column_counts
 from tacit.density.learn import (
     Fit,
     Options,
+    TreesOfSample,
     choose_clusters,
-    find_blocks,
-    find_shared_tree,
-    find_tree,
     learn_clusters,
     separate_trees,
 )
 from tacit.density.observed import Observed, observe
 from tacit.density.show import edge_frame, mixture_scene, mixture_text
-from tacit.density.source import Sample, Source
+from tacit.density.source import Source
 from tacit.density.state import mixture_of_state, state_of_mixture
 from tacit.errors import InputError
 from tacit.machine import check_fits, check_int, count_jobs
@@ -314,7 +312,7 @@ class TreeMixture(DensityEstimator):
                 )
         tried = []
         for most_labels in self._joint_labels():
-            trees = _TreesOfSample(sample, most_labels, rng, options)
+            trees = TreesOfSample(sample, most_labels, rng, options)
 
             def learn(n_clusters: int, strength: float, trees: Any = trees) -> Fit:
                 tree = trees.of(n_clusters, strength)
@@ -344,7 +342,7 @@ class TreeMixture(DensityEstimator):
             source.forget()
             chosen = options._replace(smoothing=strength)
             part = source.sample(rng, _PART)
-            tree = _TreesOfSample(part, most_labels, rng, chosen).of(n_clusters, strength)
+            tree = TreesOfSample(part, most_labels, rng, chosen).of(n_clusters, strength)
             fit = learn_clusters(source, sample, tree, n_clusters, rng, chosen, held_out)
             return self._finish(source, fit, sample, chosen, held_out)
 
@@ -583,24 +581,6 @@ class TreeMixture(DensityEstimator):
     def from_state(cls, state: store.State) -> Self:
         """Make a mixture of a file's arrays, after checking that they go together."""
         return mixture_of_state(cls, state)
-
-
-class _TreesOfSample:
-    """The trees of one cluster and of several, each found when it is asked for."""
-
-    def __init__(
-        self, sample: Sample, most_labels: int, rng: np.random.Generator, options: Options
-    ) -> None:
-        self._sample, self._rng, self._options = sample, rng, options
-        self._alone = find_tree(sample, find_blocks(sample, most_labels, options.n_jobs), options)
-        self._shared: Tree | None = None
-
-    def of(self, n_clusters: int, strength: float) -> Tree:
-        """Return the tree for so many clusters, with a prior of this strength."""
-        if n_clusters > 1 and self._shared is None:
-            self._shared = find_shared_tree(self._sample, self._alone, self._rng, self._options)
-        tree = self._alone if n_clusters == 1 or self._shared is None else self._shared
-        return tree._replace(prior=tree.prior._replace(strength=strength))
 
 
 def _fractions(
