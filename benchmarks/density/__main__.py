@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import tacit
 from benchmarks.density import peers
-from benchmarks.density.data import LEARNSPN, DataSet, load, names
+from benchmarks.density.data import DataSet, load, names
+from benchmarks.mixture.held_out import PUBLISHED
 from benchmarks.report import Section, cpu_seconds
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _own_table(section: Section, sets: Any, ours: Any, theirs: Any) -> None:
             text = f"{score:.2f}"
             row.append(f"{f'**{text}**' if score >= best else text} ({seconds:.1f} s)")
             totals[model] = totals.get(model, 0.0) + seconds
-        published = LEARNSPN.get(name)
+        published = PUBLISHED.get(name)
         row.append("–" if published is None else f"{published:.2f}")
         rows.append(row)
     rows.append(["all ten", *(f"{seconds:,.0f} s" for seconds in totals.values()), ""])

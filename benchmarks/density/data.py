@@ -1,4 +1,4 @@
-"""The DEBD sets, and what is published about them."""
+"""The DEBD sets in their three parts."""
 
 from __future__ import annotations
 
@@ -8,21 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 import tacit
+from benchmarks.mixture.held_out import debd
 from benchmarks.report import SHARED
 
 FOLDER = SHARED / "debd"
 PARTS = ("train", "valid", "test")
-
-# Mean test log-likelihood in nats, as facts of their papers. LearnSPN: Gens and Domingos, "Learning
-# the structure of sum-product networks", ICML 2013. The other sets are not among theirs.
-LEARNSPN = {
-    "nltcs": -6.110,
-    "baudio": -40.503,
-    "jester": -53.480,
-    "bnetflix": -57.328,
-    "accidents": -30.038,
-    "pumsb_star": -24.781,
-}
 
 
 class DataSet(NamedTuple):
@@ -43,10 +33,7 @@ def names() -> list[str]:
 
 def load(name: str) -> DataSet:
     """Read a set."""
-    parts = [
-        tacit.read(FOLDER / name / f"{name}.{part}.data.xz", format="csv", header=False)
-        for part in PARTS
-    ]
+    parts = [debd(name, part) for part in PARTS]
     ends = np.cumsum([0, *(part.n_records for part in parts)])
     codes = np.vstack([np.column_stack(list(part.to_frame().iter_columns())) for part in parts])
     whole = tacit.Table(codes)
