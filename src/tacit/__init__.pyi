@@ -1,6 +1,7 @@
 """Fast learning from sparse and discrete data: the names that a user starts from."""
 
 from . import (
+    baskets,
     counts,
     datasets,
     density,
@@ -105,6 +106,7 @@ __all__ = [
     "Table",
     "TreeMixture",
     "tune",
+    "baskets",
     "counts",
     "datasets",
     "density",

@@ -1,0 +1,3 @@
+"""Baskets and logs: frequent itemsets, association rules, significant rules, recommenders."""
+
+__all__: list[str] = []
