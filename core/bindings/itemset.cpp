@@ -3,6 +3,7 @@
 
 #include "bindings/common.hpp"
 #include "itemset/mine.hpp"
+#include "itemset/supersets.hpp"
 
 namespace tacit::bindings {
 namespace {
@@ -48,6 +49,23 @@ nb::object bind_mine(const RecordArrays& records, std::int64_t min_count, const 
                         to_numpy(std::move(sets.counts), {n_sets}), sets.min_count, status);
 }
 
+using Ids = In<std::uint32_t>;
+
+SetLists sets_of(const Ints& indptr, const Ids& items) {
+  return {indptr.data(), items.data(), static_cast<std::int64_t>(indptr.size()) - 1};
+}
+
+Array<std::int64_t> bind_superset_counts(const Ints& indptr, const Ids& items, const Ints& counts,
+                                         std::int64_t n_items, const Ints& asked_indptr,
+                                         const Ids& asked_items, int n_jobs) {
+  Buffer<std::int64_t> out;
+  run([&] {
+    out = superset_counts(sets_of(indptr, items), counts.data(), n_items,
+                          sets_of(asked_indptr, asked_items), n_jobs, signal_pending);
+  });
+  return to_numpy(std::move(out), {asked_indptr.size() - 1});
+}
+
 }  // namespace
 
 void register_itemsets(nb::module_& m) {
@@ -59,6 +77,13 @@ void register_itemsets(nb::module_& m) {
                 "excluded: Flags | None, max_bytes: int, count_only: bool, n_jobs: int) -> Any"),
         "The frequent itemsets: offsets, value ids, counts, the least count, and how it ended "
         "(\"complete\", \"too many\", \"interrupted\"); count_only: how many sets and items.");
+  m.def("superset_counts", &bind_superset_counts, nb::arg("indptr"), nb::arg("items"),
+        nb::arg("counts"), nb::arg("n_items"), nb::arg("asked_indptr"), nb::arg("asked_items"),
+        nb::arg("n_jobs"),
+        nb::sig("def superset_counts(indptr: Ints, items: NDArray[np.uint32], counts: Ints, "
+                "n_items: int, asked_indptr: Ints, asked_items: NDArray[np.uint32], "
+                "n_jobs: int) -> Ints"),
+        "For each asked set the greatest count of a listed one that holds its items, or 0.");
 }
 
 }  // namespace tacit::bindings

@@ -14,8 +14,12 @@ constexpr double kWordsPerStep = 6;
 void Projection::arrange(std::int64_t n_flat, const std::vector<std::int64_t>* record_weights,
                          std::int64_t n_records, std::int64_t squares) {
   const auto n = static_cast<double>(n_items());
-  const double by_rows = n * n * static_cast<double>((n_records + 63) / 64);
   weighted = record_weights != nullptr;
+  std::int64_t digits = 1;
+  if (weighted)
+    for (const std::int64_t w : *record_weights) digits |= w;
+  n_planes = std::bit_width(static_cast<std::uint64_t>(digits));
+  const double by_rows = n * n * static_cast<double>(n_planes * ((n_records + 63) / 64));
   dense = by_rows <= kWordsPerStep * static_cast<double>(squares);
   if (dense)
     make_rows(n_flat, record_weights, n_records);
@@ -69,10 +73,6 @@ void Projection::make_rows(std::int64_t n_flat, const std::vector<std::int64_t>*
 
 // The binary digits of the weights; without weights, a digit that is always 1.
 void Projection::make_planes(const std::vector<std::int64_t>* record_weights) {
-  std::int64_t all = 1;
-  if (weighted)
-    for (const std::int64_t w : *record_weights) all |= w;
-  n_planes = std::bit_width(static_cast<std::uint64_t>(all));
   std::uint64_t* digits = planes.resize(static_cast<std::size_t>(n_planes * words));
   std::fill(digits, digits + n_planes * words, weighted ? 0 : ~std::uint64_t{0});
   if (!weighted) return;

@@ -17,6 +17,7 @@ from . import (
     table,
     tree,
 )
+from .baskets import FrequentItemsets
 from .counts import ADTree, counter
 from .density import TreeMixture
 from .errors import FileError, InputError, InputWarning
@@ -80,6 +81,7 @@ __all__ = [
     "EqualFrequency",
     "EqualWidth",
     "FileError",
+    "FrequentItemsets",
     "InputError",
     "InputWarning",
     "KMeans",

@@ -555,3 +555,8 @@ def mine_itemsets(records: Records, min_count: int, kind: str, sizes: tuple[int,
     """
     The frequent itemsets: offsets, value ids, counts, the least count, and how it ended ("complete", "too many", "interrupted"); count_only: how many sets and items.
     """
+
+def superset_counts(indptr: Ints, items: NDArray[np.uint32], counts: Ints, n_items: int, asked_indptr: Ints, asked_items: NDArray[np.uint32], n_jobs: int) -> Ints:
+    """
+    For each asked set the greatest count of a listed one that holds its items, or 0.
+    """

@@ -58,6 +58,7 @@ KINDS = {
     "decision_tree_regressor": "tacit.tree:DecisionTreeRegressor",
     "dependency_network": "tacit.tree:DependencyNetwork",
     "dependency_tree": "tacit.network:DependencyTree",
+    "frequent_itemsets": "tacit.baskets:FrequentItemsets",
     "kmeans": "tacit.mixture:KMeans",
     "naive_bayes_mixture": "tacit.mixture:NaiveBayesMixture",
     "normalized_cut_classifier": "tacit.similarity:NormalizedCutClassifier",

@@ -1,0 +1,231 @@
+"""From records and parameters to the search for itemsets, in memory or gathered from partitions."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tacit import _core
+from tacit.baskets.items import Items, with_absent_defaults
+from tacit.baskets.itemset_list import Itemsets
+from tacit.errors import InputError, InputWarning
+from tacit.machine import human_bytes
+from tacit.statistic import Partition, Statistic
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tacit.scale import PartitionedTable
+    from tacit.table import Table
+
+__all__ = ["Baskets", "Forecast", "Question", "gather_baskets", "table_baskets"]
+
+_LARGEST = 2**62
+_ANY_SIZE = 2**31
+
+
+class Baskets(NamedTuple):
+    """Records as items, with whole weights: `scale` of them are a weight of 1."""
+
+    items: Items
+    indptr: NDArray[np.int64]
+    values: NDArray[Any]
+    weights: NDArray[np.int64] | None
+    scale: int
+    total: int
+
+
+class Forecast(NamedTuple):
+    """How many itemsets there are, and what they take in memory."""
+
+    n_itemsets: int
+    n_bytes: int
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of the records."""
+
+    min_support: int | float
+    kind: str
+    top: int
+    sizes: tuple[int, int | None]
+    hold: list[int]  # cells that every set holds
+    exclude: list[int]
+    groups: list[list[int]]  # of each of which a set holds one or more
+    max_bytes: int
+    n_jobs: int
+
+    def min_count(self, baskets: Baskets) -> int:
+        """Return the least (scaled) weight of a frequent set's records."""
+        if isinstance(self.min_support, int):
+            return self.min_support * baskets.scale
+        # A product a hair above a whole number is that number: 0.07 of 100 records are 7.
+        return max(1, int(np.ceil(self.min_support * baskets.total * (1 - 1e-12))))
+
+    def _run(self, baskets: Baskets, *, count_only: bool) -> Any:
+        items = baskets.items
+        hold = items.positions(self.hold)
+        chosen = _holders(baskets, hold) if len(hold) else None
+        excluded = np.zeros(len(items.cells), np.uint8)
+        excluded[items.positions(self.exclude)] = 1
+        # Items that all sets hold are added to each of them later, unless they come by themselves.
+        added = len(hold) if self.kind == "all" else 0
+        if added:
+            excluded[hold] = 1
+        low, high = self.sizes
+        high = _ANY_SIZE if high is None else high
+        records = _core.Records(baskets.indptr, baskets.values, len(items.cells), chosen)
+        return _core.mine_itemsets(
+            records, self.min_count(baskets), self.kind,
+            (max(low - added, 1), max(high - added, 0)), self.top, baskets.weights, excluded,
+            self.max_bytes, count_only, self.n_jobs,
+        )  # fmt: skip
+
+    def forecast(self, baskets: Baskets) -> Forecast:
+        """Count the sets without keeping them; `hold` and groups are not looked at."""
+        n_sets, n_items, status = self._run(baskets, count_only=True)
+        if status == "interrupted":
+            raise KeyboardInterrupt
+        return Forecast(n_sets, 16 * n_sets + 4 * n_items)
+
+    def answer(self, baskets: Baskets) -> tuple[Itemsets, bool]:
+        """Return the itemsets, and whether these are all."""
+        items = baskets.items
+        indptr, values, counts, least, status = self._run(baskets, count_only=False)
+        if status == "too many":
+            raise InputError(
+                f"min_support: the itemsets would take more than {human_bytes(self.max_bytes)}; "
+                'raise it, ask for kind="closed" or "maximal", for fewer with n_itemsets, or '
+                "allow more with memory (forecast(X) counts them)"
+            )
+        if status == "interrupted":
+            warnings.warn(
+                InputWarning(
+                    f"interrupted: {len(counts):,} itemsets of branches that were searched to "
+                    "the end are kept, others are missing"
+                ),
+                stacklevel=2,
+            )
+        cells = items.cells.astype(np.uint32)[values]
+        if self.hold and self.kind == "all":
+            indptr, cells, counts = self._add_held(baskets, indptr, cells, counts, least)
+        shown: NDArray[Any] = counts if baskets.scale == 1 else counts / baskets.scale
+        total = baskets.total if baskets.scale == 1 else baskets.total / baskets.scale
+        sets = Itemsets.ranked(items, self.kind, indptr, cells, shown, total)
+        for group in self.groups:
+            sets = sets.take(sets.holding(group))
+        return sets, status == "complete"
+
+    def _add_held(
+        self,
+        baskets: Baskets,
+        indptr: NDArray[np.int64],
+        cells: NDArray[np.uint32],
+        counts: NDArray[np.int64],
+        least: int,
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]:
+        """Put the items that all sets hold into each of them; they are a set by themselves, too."""
+        held = np.array(self.hold, np.uint32)
+        chosen = _holders(baskets, baskets.items.positions(self.hold))
+        alone = len(chosen) if baskets.weights is None else int(baskets.weights[chosen].sum())
+        low, high = self.sizes
+        fits = low <= len(held) <= (high or _ANY_SIZE) and alone >= least
+        sizes = np.concatenate((np.diff(indptr), [0] if fits else [])).astype(np.int64)
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        all_owner = np.concatenate((owner, np.repeat(np.arange(len(sizes)), len(held))))
+        all_cells = np.concatenate((cells, np.tile(held, len(sizes))))
+        order = np.lexsort((all_cells, all_owner))
+        starts = np.concatenate(([0], np.cumsum(sizes + len(held))))
+        counts = np.concatenate((counts, [alone] if fits else [])).astype(np.int64)
+        return starts, all_cells[order], counts
+
+
+def _holders(baskets: Baskets, hold: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the records that hold all of some items."""
+    hits = np.isin(baskets.values, hold.astype(baskets.values.dtype))
+    counted = np.concatenate(([0], np.cumsum(hits)))
+    held = counted[baskets.indptr[1:]] - counted[baskets.indptr[:-1]]
+    return np.flatnonzero(held == len(hold))
+
+
+def whole_weights(weights: NDArray[np.float64] | None) -> tuple[NDArray[np.int64] | None, int]:
+    """Return weights as whole numbers, and how many of these are a weight of 1.
+
+    Fractions of a power of two are exact; others are rounded to the nearest so that all of them
+    together stay below 2^62, which keeps ten digits of a weight and more.
+
+    >>> whole_weights(np.array([0.5, 2.25]))
+    (array([2, 9]), 4)
+    """
+    if weights is None:
+        return None, 1
+    scale, largest = 1, _LARGEST / max(float(weights.sum()), 1.0)
+    while not np.array_equal(weights * scale, np.rint(weights * scale)) and 2 * scale < largest:
+        scale *= 2
+    return np.rint(weights * scale).astype(np.int64), scale
+
+
+def table_baskets(table: Table, *, defaults: bool) -> Baskets:
+    """Return the records of a table as items; records of weight 0 are left out."""
+    table = with_absent_defaults(table)
+    if table.weights is not None and not table.weights.all():
+        table = table.take(table.weights > 0)
+    items = Items(table.schema, defaults)
+    indptr, values = items.records(table)
+    weights, scale = whole_weights(table.weights)
+    total = table.n_records if weights is None else int(weights.sum())
+    if weights is not None and (weights == 0).any():  # rounded to nothing
+        weights, total = np.maximum(weights, 1), int(np.maximum(weights, 1).sum())
+    return Baskets(items, indptr, values, weights, scale, total)
+
+
+@dataclass(frozen=True)
+class _Frequent(Statistic["tuple[NDArray[Any], ...]"]):
+    """The records of a partition, less the values that are too rare to be in any frequent set."""
+
+    kept: NDArray[np.bool_]  # by value id, after the defaults were changed
+
+    def partial(self, partition: Partition) -> tuple[NDArray[Any], ...]:
+        table = with_absent_defaults(partition.records)
+        keep = self.kept[table.values]
+        before = np.concatenate(([0], np.cumsum(keep)))
+        lengths = np.diff(before[table.indptr]).astype(np.uint32)
+        weights = np.ones(0) if table.weights is None else table.weights
+        return lengths, table.values[keep], weights
+
+    def merge(
+        self, one: tuple[NDArray[Any], ...], other: tuple[NDArray[Any], ...]
+    ) -> tuple[NDArray[Any], ...]:
+        return tuple(np.concatenate(both) for both in zip(one, other, strict=True))
+
+
+def gather_baskets(X: PartitionedTable, question: Question) -> Baskets:
+    """Return what is left of partitions without values that are too rare, to be searched here.
+
+    Two passes: one counts every value, one brings the records with the frequent values only.
+    """
+    counted = X.one_way()
+    like = with_absent_defaults(X.take([0]))
+    counts = counted.counts[like.schema.value_cells]
+    least = question.min_support
+    limit = least if isinstance(least, int) else least * counted.total * (1 - 1e-12)
+    kept = counts >= limit
+    n_stored, width = float(counts[kept].sum()), like.values.dtype.itemsize
+    needed = int(n_stored * (width + 8) + 16 * X.n_records)
+    if X.memory is not None and needed > X.memory:
+        raise InputError(
+            f"min_support: the records without rarer values, and the search in them, would take "
+            f"{human_bytes(needed)}, more than the limit of {human_bytes(X.memory)}; raise one of "
+            "them"
+        )
+    lengths, values, weights = X.reduce(_Frequent(kept))
+    indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    whole, scale = whole_weights(weights if X.weighted else None)
+    if whole is not None and (whole == 0).any():
+        raise InputError("weights: a record of weight 0 cannot be among partitions searched here")
+    total = len(lengths) if whole is None else int(whole.sum())
+    return Baskets(Items(like.schema, False), indptr, values, whole, scale, total)
