@@ -43,8 +43,8 @@ class FrequentItemsets(Listed, Estimator):
     something is there. With ``defaults=True`` every ``column = value`` is an item.
 
     The search is depth-first over projected records: lists where they are sparse, bitmaps where
-    they are dense. What is found, and its order, do not depend on `n_jobs`. An interruption (Ctrl-C)
-    keeps the sets of all branches that were searched to the end, with a warning; ``complete_`` is
+    they are dense. What is found, and its order, do not depend on `n_jobs`. Ctrl-C keeps
+    the sets of all branches that were searched to the end, with a warning; ``complete_`` is
     False then.
 
     Over partitions, a first pass counts the values, and a second one brings the records with the
