@@ -14,6 +14,7 @@ from benchmarks.adult import unasked
 from benchmarks.counts.__main__ import dense_view
 from benchmarks.report import Section, milliseconds, race
 from benchmarks.trees.checks import graphs, recommendations
+from benchmarks.trees.sparse_rows import sparse_rows
 from tacit import _core
 from tacit.datasets import make_msnbc, make_msweb, make_television
 
@@ -297,6 +298,7 @@ def main() -> None:
     section.made_with("scikit-learn", "xgboost", "lightgbm", "numpy", "scipy")
     tables = {"television": make_television(), "msweb": make_msweb(), "msnbc": make_msnbc()}
     one_tree(section, tables)
+    sparse_rows(section)
     network(section, tables)
     against_dense(section, tables)
     del tables

@@ -196,6 +196,41 @@ TACIT_INLINE void evaluate_as(TreeCriterion criterion, const Loop<T>& loop, cons
   }
 }
 
+// With two classes a gain depends on two counts, and most columns of a wide table are rare: each
+// pair of small counts is evaluated once and looked up from then on, the others are gathered.
+template <class T>
+void evaluate_two(TreeCriterion criterion, const Loop<T>& loop, const Sides& sides) {
+  constexpr std::int64_t kRare = 32, kPairs = kRare * (kRare + 1) / 2, kBlock = 512;
+  static_assert(kPairs % 4 == 0 && kPairs > kBlock);
+  const auto evaluate = avx2_or_plain<evaluate_as<T>>();
+  T counts[2 * kPairs];
+  double known[kPairs], others[kBlock + 4];
+  for (std::int64_t weight = 0, at = 0; weight < kRare; ++weight)
+    for (std::int64_t count = 0; count <= weight; ++count, ++at) {
+      counts[at] = static_cast<T>(weight);
+      counts[kPairs + at] = static_cast<T>(count);
+    }
+  evaluate(criterion, {counts, kPairs, kPairs, nullptr, known}, sides);
+  std::int64_t index[kBlock];
+  for (std::int64_t begin = 0; begin < loop.n; begin += kBlock) {
+    const std::int64_t end = std::min(begin + kBlock, loop.n);
+    std::int64_t n = 0;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const T weight = loop.inside[i], count = loop.inside[loop.stride + i];
+      const auto w = static_cast<std::int64_t>(weight);
+      const bool is_rare = w < kRare;
+      loop.gains[i] = known[is_rare ? w * (w + 1) / 2 + static_cast<std::int64_t>(count) : 0];
+      counts[n] = weight;  // kept if it is not rare
+      counts[kPairs + n] = count;
+      index[n] = i;
+      n += !is_rare;
+    }
+    for (std::int64_t i = n; i < n + 4 && i < kPairs; ++i) counts[i] = counts[kPairs + i] = T{0};
+    evaluate(criterion, {counts, kPairs, n, nullptr, others}, sides);
+    for (std::int64_t k = 0; k < n; ++k) loop.gains[index[k]] = others[k];
+  }
+}
+
 // Small leaves of small tables: what each count adds is looked up.
 struct TableLoop {
   const double* terms;
@@ -405,6 +440,8 @@ void SplitJob<T>::evaluate(double* gains) const {
                     score->normal_,
                     scaled};
   const Loop<T> loop{inside, stride, n, varies ? fractions : nullptr, gains};
+  constexpr std::int64_t kWide = 2048;  // candidates that make up for the table of pairs
+  if (n_stats == 2 && n >= kWide && !varies) return evaluate_two(score->criterion_, loop, sides);
   avx2_or_plain<evaluate_as<T>>()(score->criterion_, loop, sides);
 }
 

@@ -27,6 +27,16 @@ def check_columns(indptr: Ints, values: Values, offsets: Ints) -> tuple[int, int
     Look for two stored values of one column in a record: (fault, record, column).
     """
 
+def count_presence(indptr: Ints | Indices, indices: Ints | Indices, n: int) -> Ints | None:
+    """
+    Count the rows that hold each column; None unless all rows are in order.
+    """
+
+def store_presence(indptr: Ints | Indices, indices: Ints | Indices, usual: Ints, out: Values) -> Ints:
+    """
+    Write the columns of each row, or that a usual one is not there, into out.
+    """
+
 class Records:
     """The stored values of records, some chosen, some weighted."""
 

@@ -83,3 +83,44 @@ def test_types_that_are_no_indices_are_refused():
         _core.check_sparse(offsets, indices.astype(np.float64), 1)
     with pytest.raises(ValueError, match="indptr must not be empty"):
         _core.check_sparse(np.zeros(0, np.int64), indices, 1)
+
+
+@pytest.mark.parametrize("index_type", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", VALUE_TYPES)
+@given(
+    lists=st.lists(st.lists(st.integers(-1, 8), max_size=5), max_size=6),
+    pick=st.data(),
+)
+@settings(max_examples=150)
+def test_rows_of_ones_are_counted_and_stored_as_the_oracle_does(index_type, dtype, lists, pick):
+    n = pick.draw(st.integers(1, 9))
+    if pick.draw(st.integers(0, 3)):  # mostly rows that are fine
+        lists = [sorted({index % n for index in row}) for row in lists]
+    indptr = [0, *itertools.accumulate(map(len, lists))]
+    indices = [index for row in lists for index in row]
+    if pick.draw(st.integers(0, 5)) == 0:
+        indptr[pick.draw(st.integers(0, len(indptr) - 1))] += pick.draw(st.integers(-2, 2))
+    arrays = np.array(indptr, index_type), np.array(indices, index_type)
+    counts = _core.count_presence(*arrays, n)
+    assert (counts is None) == (oracles.sparse_fault(indptr, indices, n) != (0, 0, 0))
+    if counts is None:
+        return
+    lists = [indices[begin:end] for begin, end in itertools.pairwise(indptr)]
+    assert counts.tolist() == [sum(c in row for row in lists) for c in range(n)]
+    usual = pick.draw(st.sets(st.integers(0, n - 1)))
+    expected = [[c for c in range(n) if (c in row) != (c in usual)] for row in lists]
+    out = np.full(sum(map(len, expected)), 99, dtype)
+    offsets = _core.store_presence(*arrays, np.array(sorted(usual), np.int64), out)
+    assert offsets.tolist() == [0, *itertools.accumulate(map(len, expected))]
+    assert out.tolist() == [c for row in expected for c in row]
+
+
+def test_long_rows_are_checked_to_their_ends():
+    indices = np.arange(100_000, dtype=np.int32)
+    indptr = np.array([0, 40_000, 100_000], np.int32)
+    assert (_core.count_presence(indptr, indices, 100_000) == 1).all()
+    assert _core.count_presence(indptr, indices, 99_999) is None
+    # A row may begin anywhere, but not go down.
+    down = np.concatenate((indices[:40_000], indices[:60_000]))
+    assert _core.count_presence(indptr, down, 100_000).sum() == 100_000
+    assert _core.count_presence(indptr + np.array([0, 1, 0], np.int32), down, 100_000) is None

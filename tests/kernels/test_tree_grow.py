@@ -94,6 +94,18 @@ def test_few_records_and_many_ids(criterion, dtype, prior):
 
 
 @pytest.mark.parametrize("criterion", CLASSIFYING)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_thousands_of_columns_of_two_codes(criterion, weighted):
+    # Gains of rare columns are looked up, those of common ones are not.
+    case = random_case(17, 300, [2] * 2100, 2, 0.5, weighted, criterion=criterion)
+    rare = np.random.default_rng(17).random(2100) < 0.7
+    default = np.random.default_rng(18).random((300, 2100)) < 0.9
+    codes = np.where(rare & default, np.array(case.defaults), case.codes)
+    case = case.with_(codes=codes).ruled(max_leaves=5, unit=2.0 if weighted else 1.0)
+    assert assert_as_expected(grow_tree, case)
+
+
+@pytest.mark.parametrize("criterion", CLASSIFYING)
 @pytest.mark.parametrize("n_classes", [65, 130])
 @pytest.mark.parametrize("prior", ["k2", "bdeu"])
 def test_many_classes(criterion, n_classes, prior):

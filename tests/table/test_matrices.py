@@ -376,3 +376,19 @@ def test_indices_come_back_in_32_bits_where_they_fit(form):
     _, indices, _ = sparse_numbers(wide)
     assert indices.dtype == np.int32
     assert_unchanged(wide, before)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint64, np.float32, np.float64])
+@pytest.mark.parametrize("named", [False, True])
+def test_rows_of_ones_take_a_short_way_to_the_same_table(dtype, named):
+    ones = np.random.default_rng(0).random((50, 9)) < np.linspace(0.05, 0.95, 9)
+    rows = sparse.csr_array(ones.astype(dtype))
+    labels = {"1": dtype is bool or 1} if named else None
+    table = Table(rows, defaults=labels)
+    assert_same_table(table, Table(rows.tocsc(), defaults=labels))  # which is sorted first
+    assert table.schema.defaults.any()
+    wide = sparse.csr_array((rows.data, rows.indices.astype(np.int64), rows.indptr), rows.shape)
+    assert_same_table(Table(wide, defaults=labels), table)
+    # What was counted on the way is what the records hold.
+    for fast, counted in zip(table.postings, table.fresh().postings, strict=True):
+        assert_identical(fast, counted)

@@ -6,8 +6,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from support.strategies import assert_identical
 from tacit import InputError, Table
 from tacit.table.targets import (
+    _number_classes,
     class_labels,
     column_classes,
     column_numbers,
@@ -139,3 +141,21 @@ def test_classes_are_packed_and_unpacked(classes):
     again = unpack_classes(pack_classes(classes))
     assert again.dtype == classes.dtype
     assert again.tolist() == classes.tolist()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([3, -5, 3, 900], np.int16),
+        np.array([2**63, 2**63 + 1, 2**63], np.uint64),
+        np.array([-(2**63), 2**63 - 1, 0]),
+        np.array([True, True]),
+        np.array([10**9, 7, 10**9]),
+        np.array([0.5, 2.0, 0.5]),
+    ],
+)
+def test_classes_are_numbered_as_by_a_sort(values):
+    classes = _number_classes(values)
+    labels, codes = np.unique(values, return_inverse=True)
+    assert_identical(classes.labels, labels)
+    assert_identical(classes.codes, codes.astype(np.int32))

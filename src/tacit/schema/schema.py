@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.errors import InputError, did_you_mean, no_column
+from tacit.schema.names import NumberedNames
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from tacit.schema.labels import Kind, Label, Labels
 
 __all__ = ["Column", "Schema"]
+
+# What a schema derives from its labels and keeps.
+_OF_LABELS = (
+    "_distinct_labels", "arities", "cells", "offsets", "two_valued", "value_codes", "value_columns"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -101,21 +107,28 @@ class Schema(Sequence[Column]):
     def __init__(
         self, names: Sequence[str], labels: Sequence[Labels], defaults: Sequence[int] | NDArray[Any]
     ) -> None:
-        self.names = tuple(names)
+        self._given = names if isinstance(names, NumberedNames) else tuple(names)
         self.labels = tuple(labels)
         self._set_defaults(defaults)
+        if isinstance(names, NumberedNames):  # which are distinct
+            return
         if len(self._positions) < len(self.names):
             twice = next(n for i, n in enumerate(self.names) if self._positions[n] != i)
             raise InputError(f"column names must be distinct, but {twice!r} occurs twice")
 
     def _set_defaults(self, defaults: Sequence[int] | NDArray[Any]) -> None:
         self.defaults = np.ascontiguousarray(defaults, dtype=np.int64)
-        if not len(self.names) == len(self.labels) == len(self.defaults):
+        if not len(self._given) == len(self.labels) == len(self.defaults):
             raise InputError("names, labels and defaults must be equally many")
         wrong = (self.defaults < 0) | (self.defaults >= self.arities)
         if wrong.any():
             c = int(np.argmax(wrong))
             raise InputError(f"defaults: column {self.names[c]!r} has no code {self.defaults[c]}")
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self._given)
 
     @cached_property
     def _positions(self) -> dict[str, int]:
@@ -141,13 +154,20 @@ class Schema(Sequence[Column]):
 
         Columns mostly share their labels, so that few of them are asked.
         """
-        distinct = dict(zip(map(id, self.labels), self.labels, strict=True))
-        if len(distinct) == 1:
-            return np.full(len(self.labels), ask(self.labels[0]), dtype)
-        said = {key: ask(labels) for key, labels in distinct.items()}
-        return np.fromiter(
-            map(said.__getitem__, map(id, self.labels)), dtype, count=len(self.labels)
-        )
+        distinct, which = self._distinct_labels
+        said = [ask(labels) for labels in distinct]
+        if len(said) == 1:
+            return np.full(len(self.labels), said[0], dtype)
+        return np.array(said, dtype)[which]
+
+    @cached_property
+    def _distinct_labels(self) -> tuple[list[Labels], NDArray[np.int64]]:
+        """The labels without repetitions, and which of them each column has."""
+        keys = np.fromiter(map(id, self.labels), np.int64, len(self.labels))
+        if len(keys) and (keys == keys[0]).all():
+            return [self.labels[0]], np.zeros(len(keys), np.int64)
+        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        return [self.labels[c] for c in first.tolist()], which
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
@@ -167,7 +187,7 @@ class Schema(Sequence[Column]):
     @cached_property
     def value_columns(self) -> NDArray[np.int64]:
         """The column of each value id."""
-        return np.repeat(np.arange(len(self.names)), self.arities - 1)
+        return np.repeat(np.arange(len(self)), self.arities - 1)
 
     @cached_property
     def value_codes(self) -> NDArray[np.int64]:
@@ -226,6 +246,15 @@ class Schema(Sequence[Column]):
         schema._set_defaults(defaults)
         return schema
 
+    def with_labels(self, labels: Sequence[Labels], defaults: NDArray[Any]) -> Schema:
+        """Return columns of the same names with other labels and defaults."""
+        schema = copy(self)
+        for name in _OF_LABELS:
+            schema.__dict__.pop(name, None)
+        schema.labels = tuple(labels)
+        schema._set_defaults(defaults)
+        return schema
+
     def select(self, columns: Sequence[int]) -> Schema:
         """Return the schema of some of the columns, given by their positions."""
         names = [self.names[c] for c in columns]
@@ -237,7 +266,7 @@ class Schema(Sequence[Column]):
         return Column(self.names[position], self.labels[position], int(self.defaults[position]))
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self.labels)
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):

@@ -25,7 +25,7 @@ __all__ = ["array_frame", "check_finite", "naming_x", "numbers_or_frame", "spars
 def sparse_table(X: Any, names: Sequence[str]) -> Table:
     """Return a sparse array of numbers as a Table; it is not made dense."""
     try:
-        return Table(X, columns=list(names))
+        return Table(X, columns=names)
     except InputError as error:
         raise InputError(f"X{str(error).removeprefix('data')}") from None
 

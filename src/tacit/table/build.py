@@ -45,6 +45,7 @@ class Parts:
     weights: Any = None
     native: Native | None = None
     index: pl.Series | None = None  # record ids
+    sizes: NDArray[np.int64] | None = None  # how many records hold each value id, if it is known
 
 
 @dataclass

@@ -31,6 +31,7 @@ class CountedRecords(Records):
     _indptr: NDArray[np.int64]
     _values: NDArray[Any]
     _weights: NDArray[np.float64] | None
+    _sizes: NDArray[np.int64] | None  # how many records hold each value id, where it is known
     _singles: counts.OneWay | None
 
     if TYPE_CHECKING:  # what counting asks of records; see tacit.counts.StoredRecords
@@ -47,7 +48,7 @@ class CountedRecords(Records):
     def postings(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The column-wise view: ``rows[start[v]:start[v + 1]]`` are the records that hold v."""
         records = _core.Records(self._indptr, self._values, self._schema.n_values)
-        sizes = _core.one_way(records, 1)
+        sizes = _core.one_way(records, 1) if self._sizes is None else self._sizes
         start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         rows = _core.postings(records, start)
         for array in (start, rows):

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.schema import KINDS, Labels, Schema
+from tacit.schema import KINDS, Labels, NumberedNames, Schema
 from tacit.schema.types import parse_type
 from tacit.table.schema_json import pack_schema, unpack_schema, write_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from tacit.schema import Kind
@@ -181,35 +182,13 @@ def _read_numbers(dtype: Any, kind: Any) -> Numbers:
     return Numbers(str(dtype), kind)
 
 
-class _ArrayNames(Sequence[str]):
-    """Names that are made when they are asked for: a sparse array may have any number."""
-
-    def __init__(self, positions: range) -> None:
-        self._positions = positions
-
-    def __len__(self) -> int:
-        return len(self._positions)
-
-    def __iter__(self) -> Iterator[str]:
-        return map("x{}".format, self._positions)
-
-    @overload
-    def __getitem__(self, key: int) -> str: ...
-    @overload
-    def __getitem__(self, key: slice) -> Sequence[str]: ...
-    def __getitem__(self, key: int | slice) -> str | Sequence[str]:
-        if isinstance(key, slice):
-            return _ArrayNames(self._positions[key])
-        return f"x{self._positions[key]}"
-
-
 def array_names(n_columns: int) -> Sequence[str]:
     """Return what columns of arrays are called, as scikit-learn does it.
 
     >>> list(array_names(3))
     ['x0', 'x1', 'x2']
     """
-    return _ArrayNames(range(n_columns))
+    return NumberedNames(range(n_columns))
 
 
 def note_names(estimator: Any, names: Sequence[str] | NDArray[Any]) -> None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit import _core
 from tacit.counts.one_way import sum_by_column
 from tacit.errors import InputError
-from tacit.schema import Labels, Schema
+from tacit.schema import Labels, NumberedNames, Schema
 from tacit.table.build import Parts, default_codes, value_type
 from tacit.table.containers import is_sparse
 from tacit.table.gateway import check_codes, check_size, check_sparse
@@ -46,11 +47,41 @@ def encode_matrix(data: Any, columns: Sequence[str] | None, defaults: Any) -> Pa
     boolean = data.dtype.kind == "b"
     if not is_sparse(data):
         return _store(names, data.shape[0], *_dense_codes(data), defaults, boolean)
+    if (parts := _store_ones(names, data, defaults, boolean)) is not None:
+        return parts
     indptr, indices, numbers = sparse_numbers(data)
     if holds_codes(numbers):
         codes = numbers.astype(np.int64)
         return _store(names, data.shape[0], indptr, indices, codes, defaults, boolean)
     return _store_numbers(names, data.shape[0], indptr, indices, numbers, defaults)
+
+
+def _store_ones(names: Sequence[str], data: Any, defaults: Any, boolean: bool) -> Parts | None:
+    """Store sorted rows of nothing but ones, as most sparse arrays are; None if it is not one."""
+    m, n = data.shape
+    if data.format != "csr" or n == 0 or data.dtype.kind not in "biuf":
+        return None
+    indptr, indices, ones = data.indptr, data.indices, data.data
+    same_type = indptr.dtype == indices.dtype and indices.dtype in (np.int32, np.int64)
+    contiguous = indptr.flags.c_contiguous and indices.flags.c_contiguous
+    equally_long = len(indptr) == m + 1 and len(ones) == len(indices)
+    if not (same_type and contiguous and equally_long and (ones == 1).all()):
+        return None
+    counts = _core.count_presence(indptr, indices, n)
+    if counts is None:  # there is something to sort, to add up or to refuse
+        return None
+    schema = Schema(names, [PRESENCE if boolean else _BINARY] * n, np.zeros(n, np.int64))
+    if defaults is None:
+        chosen = (2 * counts > m).astype(np.int64)
+    else:
+        chosen = default_codes(schema, np.column_stack((m - counts, counts)).ravel(), defaults)
+    usual = np.flatnonzero(chosen)
+    if len(usual):
+        schema = schema.with_defaults(chosen)
+        counts[usual] = m - counts[usual]
+    values = np.empty(int(counts.sum()), value_type(n))
+    offsets = _core.store_presence(indptr, indices, usual, values)
+    return Parts(schema, offsets, values, sizes=counts)
 
 
 def holds_codes(numbers: NDArray[Any]) -> bool:
@@ -67,7 +98,7 @@ def holds_codes(numbers: NDArray[Any]) -> bool:
 
 
 def _store_numbers(
-    names: list[str],
+    names: Sequence[str],
     m: int,
     indptr: NDArray[np.int64],
     indices: NDArray[Any],
@@ -92,7 +123,7 @@ def _store_numbers(
     return _with_defaults(names, labels, m, indptr, ids, stored_counts, defaults, zeros)
 
 
-def column_names(data: Any, columns: Sequence[str] | None) -> list[str]:
+def column_names(data: Any, columns: Sequence[str] | None) -> Sequence[str]:
     """Return the names of an array's columns: those given, or their positions."""
     if isinstance(data, np.ma.MaskedArray):
         raise InputError("data is a masked array; fill what is masked, or give a frame")
@@ -104,9 +135,12 @@ def column_names(data: Any, columns: Sequence[str] | None) -> list[str]:
         return list(map(str, range(n)))
     if isinstance(columns, str) or len(columns) != n:
         raise InputError(f"columns must be {n} names, one for each column of data")
-    if not all(isinstance(name, str) for name in columns):
+    if isinstance(columns, NumberedNames):
+        return columns
+    columns = list(columns)
+    if set(map(type, columns)) != {str} and not all(isinstance(name, str) for name in columns):
         raise InputError("columns must be names, that is strings")
-    return list(columns)
+    return columns
 
 
 def sparse_numbers(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
@@ -215,7 +249,7 @@ def _dense_codes(data: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any], N
 
 
 def _store(
-    names: list[str],
+    names: Sequence[str],
     m: int,
     indptr: NDArray[np.int64],
     indices: NDArray[Any],
@@ -252,7 +286,7 @@ def _store(
 
 
 def _with_defaults(
-    names: list[str],
+    names: Sequence[str],
     labels: list[Labels],
     m: int,
     indptr: NDArray[np.int64],
@@ -291,7 +325,7 @@ def encode_baskets(baskets: Iterable[Iterable[Any]], defaults: Any) -> Parts:
 
 
 def presence_parts(
-    names: list[str], indptr: NDArray[np.int64], ids: NDArray[Any], defaults: Any
+    names: Sequence[str], indptr: NDArray[np.int64], ids: NDArray[Any], defaults: Any
 ) -> Parts:
     """Return the parts of a Table of True and False; `ids` are sorted, distinct columns."""
     check_size(len(indptr) - 1, len(names))

@@ -136,34 +136,27 @@ class Table(CountedRecords, store.Saved):
                 data, defaults, weights, missing, discretise, target, kinds, jobs
             )
             weights = parts.weights if isinstance(weights, str) else weights
-        self._fill(parts.schema, parts.indptr, parts.values, weights, parts.native, parts.index)
+        parts.weights = weights
+        self._fill(parts)
 
-    def _fill(
-        self,
-        schema: Schema,
-        indptr: NDArray[np.int64],
-        values: NDArray[Any],
-        weights: Any,
-        native: build.Native | None = None,
-        index: pl.Series | None = None,
-    ) -> None:
-        check_size(len(indptr) - 1, len(schema))
-        self._schema = schema
-        self._indptr = indptr
-        self._values = values
-        self._weights = check_weights(weights, len(indptr) - 1)
-        self._native = native
-        self._index = check_index(index, len(indptr) - 1)
+    def _fill(self, parts: build.Parts) -> None:
+        n_records = len(parts.indptr) - 1
+        check_size(n_records, len(parts.schema))
+        self._schema = parts.schema
+        self._indptr = parts.indptr
+        self._values = parts.values
+        self._weights = check_weights(parts.weights, n_records)
+        self._native = parts.native
+        self._index = check_index(parts.index, n_records)
+        self._sizes = parts.sizes
         self._singles: counts.OneWay | None = None
-        for array in (indptr, values):
+        for array in (parts.indptr, parts.values):
             array.flags.writeable = False
 
     @classmethod
     def _of(cls, parts: build.Parts) -> Table:
         table = cls.__new__(cls)
-        table._fill(
-            parts.schema, parts.indptr, parts.values, parts.weights, parts.native, parts.index
-        )
+        table._fill(parts)
         return table
 
     @classmethod
@@ -573,9 +566,9 @@ class Table(CountedRecords, store.Saved):
     def fresh(self) -> Table:
         """Return the same table, sharing its arrays, but nothing that is derived and kept."""
         table = Table.__new__(Table)
-        derived = ("column_store", "_scan", "postings", "_singles")
+        derived = ("column_store", "_scan", "postings", "_singles", "_sizes")
         table.__dict__ |= {name: x for name, x in self.__dict__.items() if name not in derived}
-        table._singles = None
+        table._singles = table._sizes = None
         return table
 
     def __getstate__(self) -> dict[str, Any]:

@@ -99,6 +99,21 @@ def read_classes(y: Any, n_records: int, kept: NDArray[np.bool_] | None = None) 
         return Classes(class_labels(coded.labels.items), coded.ranks[coded.codes].astype(np.int32))
     plain = series.dtype != pl.Int128  # which NumPy does not have
     values = series.to_numpy() if plain else class_labels(series.to_list())
+    return _number_classes(values)
+
+
+def _number_classes(values: NDArray[Any]) -> Classes:
+    """Number distinct values in their order: whole ones that lie close together without a sort."""
+    whole = values.view(np.uint8) if values.dtype.kind == "b" else values
+    if len(values) and values.dtype.kind in "biu":
+        low, high = int(whole.min()), int(whole.max())
+        if high - low < max(1024, len(values)) and low > -(2**62) and high < 2**62:
+            positions = whole.astype(np.int64) - low
+            held = np.zeros(high - low + 1, np.bool_)
+            held[positions] = True
+            labels = (np.flatnonzero(held) + low).astype(values.dtype)
+            ranks = np.cumsum(held, dtype=np.int32) - np.int32(1)
+            return Classes(labels, ranks[positions])
     labels, codes = np.unique(values, return_inverse=True)
     return Classes(labels, codes.astype(np.int32))
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.schema import Schema
 from tacit.table.discretise import bins_of, midpoints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.schema import Labels
+    from tacit.schema import Labels, Schema
     from tacit.tree.nodes import Nodes
 
 __all__ = ["in_bins", "nodes_without"]
@@ -45,7 +44,7 @@ def in_bins(nodes: Nodes, schema: Schema, is_number: NDArray[np.bool_]) -> tuple
             at = np.flatnonzero(nodes.column == column)
             cuts[column], codes[at] = _thresholds(nodes, at, schema.labels[column].numbers)
     labels, defaults = _labels(schema, is_number, cuts)
-    binned = Schema(schema.names, labels, defaults)
+    binned = schema.with_labels(labels, defaults)
     return _renumber(nodes, schema, binned, is_number, codes), binned
 
 
@@ -69,8 +68,11 @@ def _labels(
     """Return the model's labels and defaults: where numbers are cut, the bin of the default."""
     one_bin = [bins_of((), missing=some) for some in (False, True)]
     has_missing = schema.of_labels(lambda labels: labels.missing is not None, np.bool_)
-    columns = zip(schema.labels, is_number.tolist(), has_missing.tolist(), strict=True)
-    labels = [one_bin[missing] if number else old for old, number, missing in columns]
+    if is_number.all() and not has_missing.any():
+        labels = [one_bin[False]] * len(schema)
+    else:
+        columns = zip(schema.labels, is_number.tolist(), has_missing.tolist(), strict=True)
+        labels = [one_bin[missing] if number else old for old, number, missing in columns]
     is_missing = has_missing & (schema.defaults == schema.arities - 1)
     defaults = np.where(is_number, is_missing.astype(np.int64), schema.defaults)
     for column, edges in cuts.items():
