@@ -34,8 +34,14 @@ struct BatchKernel {
   // Finds all but powers and factors. Small numbers must be flushed to zero meanwhile.
   void (*weigh)(const Corrections<T>& c, const Records<V>& records, Batch<T>& batch);
   // Adds clusters · factors to `totals` and to the rows in `stored` of each record's values.
-  void (*add)(const Corrections<T>& c, const Records<V>& records, const Batch<T>& batch, T* stored,
-              double* totals);
+  using Add = void (*)(const Corrections<T>& c, const Records<V>& records, const Batch<T>& batch,
+                       T* stored, double* totals);
+  Add add_short, add_long;
+  // By a batch's records alone, so that the answer does not depend on threads.
+  Add add(const Batch<T>& batch) const {
+    constexpr std::int64_t kMany = 32;  // values of a record that mostly tell its cluster
+    return batch.n_stored < kMany * batch.n ? add_short : add_long;
+  }
 };
 
 template <class V, class T>

@@ -154,7 +154,20 @@ TACIT_INLINE void weigh_body(const Corrections<T>& c, const Records<V>& records,
   }
 }
 
-template <class S, class V, class T>
+// What is less of a record than this belongs to no cluster, where records are long; floats are 0
+// there.
+template <class T>
+constexpr T kNoRecord = static_cast<T>(sizeof(T) == 4 ? 0x1p-126 : 0x1p-200);
+
+template <class T, class V>
+TACIT_INLINE void add_unit(const T* unit, const V* p, const V* end, std::int64_t width, T* stored) {
+  Lanes<T, 1> lanes;
+  lanes.load(unit);
+  for (; p < end; ++p) lanes.add_to(stored + static_cast<std::int64_t>(*p) * width);
+}
+
+// A long record mostly belongs to one cluster: vectors in which it has no part are left out.
+template <class S, bool kLong, class V, class T>
 TACIT_INLINE void add_body(const Corrections<T>& c, const Records<V>& records,
                            const Batch<T>& batch, T* stored, double* totals) {
   const std::int64_t width = S::template width<T>(c.width), n = batch.n;
@@ -169,7 +182,20 @@ TACIT_INLINE void add_body(const Corrections<T>& c, const Records<V>& records,
       lanes.load(clusters + i * width + first);
       if (records.weights) lanes.scale(batch.powers[i]);
       lanes.scale(batch.factors[i]);
+      if constexpr (kLong) lanes.drop_below(kNoRecord<T>);
       whole.add(lanes);
+      if constexpr (kLong) {
+        T parts[units * kUnit<T>];
+        lanes.store(parts);
+        int active[units];
+        const int n_active = lanes.active(active);
+        if (2 * n_active <= units) {
+          for (int a = 0; a < n_active; ++a)
+            add_unit(parts + kUnit<T> * active[a], p, end, width,
+                     stored + first + kUnit<T> * active[a]);
+          continue;
+        }
+      }
       for (; p < end; ++p) lanes.add_to(stored + static_cast<std::int64_t>(*p) * width + first);
     }
     T sums[units * kUnit<T>];
@@ -182,8 +208,9 @@ TACIT_INLINE void add_body(const Corrections<T>& c, const Records<V>& records,
 template <class S, class V, class T>
 BatchKernel<V, T> kernel_of_shape() {
   using Weigh = Clones<weigh_body<S, V, T>>;
-  using Add = Clones<add_body<S, V, T>>;
-  return {Weigh::avx2, Add::avx2};
+  using Add = Clones<add_body<S, false, V, T>>;
+  using AddLong = Clones<add_body<S, true, V, T>>;
+  return {Weigh::avx2, Add::avx2, AddLong::avx2};
 }
 
 // Finds the shape whose last group has so many vectors, counting down from kLast.
@@ -204,7 +231,8 @@ template <class V, class T>
 BatchKernel<V, T> batch_kernel(std::int64_t width) {
   if (TACIT_X86 && !has_avx2())  // any width, one vector at a time
     return {Clones<weigh_body<Shape<1, 1, true>, V, T>>::plain,
-            Clones<add_body<Shape<1, 1, true>, V, T>>::plain};
+            Clones<add_body<Shape<1, 1, true>, false, V, T>>::plain,
+            Clones<add_body<Shape<1, 1, true>, true, V, T>>::plain};
   return kernel_of_width<kGroup / kUnit<T>, V, T>(width);
 }
 

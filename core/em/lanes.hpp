@@ -44,6 +44,20 @@ struct Lanes {
   TACIT_INLINE void add_to(T* p) const {
     for (int u = 0; u < kUnits; ++u) vector_at(p + kStep * u) += part[u];
   }
+  TACIT_INLINE void drop_below(T least) {
+    for (int u = 0; u < kUnits; ++u) part[u] = part[u] < least ? Vector{} : part[u];
+  }
+  // Finds the vectors that are not all 0, and returns how many there are.
+  TACIT_INLINE int active(int* found) const {
+    int n = 0;
+    for (int u = 0; u < kUnits; ++u) {
+      bool any = false;
+      for (int i = 0; i < kStep; ++i) any |= part[u][i] != 0;
+      found[n] = u;
+      n += any;
+    }
+    return n;
+  }
   TACIT_INLINE T sum() const {
     Vector all = part[0];
     for (int u = 1; u < kUnits; ++u) all += part[u];

@@ -83,7 +83,7 @@ double sum_block(const Records<V>& records, const Corrections<T>& c, int exponen
         const FlushToZero flush;
         kernel.weigh(c, records, batch);
         finish_batch(records, exponent, batch, logs);
-        kernel.add(c, records, batch, part, totals);
+        kernel.add(batch)(c, records, batch, part, totals);
       }
       meter.spend(batch.n_stored * c.width);
     }

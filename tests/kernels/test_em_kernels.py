@@ -151,6 +151,27 @@ def test_records_of_a_cluster_with_thousands_of_columns(single):
 
 
 @precisions
+@pytest.mark.parametrize("n_clusters", [5, 20, 33, 70])
+def test_long_records_of_one_cluster_of_a_few_and_of_all(n_clusters, single):
+    # Of 200 columns, the first 150 tell clusters apart: all of them, groups of three, none.
+    rng = np.random.default_rng(n_clusters)
+    n_columns = 200
+    tells = np.where(rng.random((n_columns, n_clusters)) < 0.5, 0.9, 0.1)
+    tells[50:100] = tells[50:100, np.arange(n_clusters) // 3]
+    tells[150:] = 0.5
+    columns = [np.stack([1 - row, row]) for row in tells]
+    model = Model(np.full(n_clusters, 1 / n_clusters), columns, [0] * n_columns)
+    own = rng.random((3 * n_clusters, n_columns)) < np.repeat(tells, 3, axis=1).T
+    shared = np.zeros_like(own)
+    shared[:, 50:100] = own[:, 50:100]
+    vague = np.zeros_like(own)
+    vague[:, 150:] = rng.random((len(own), 50)) < 0.9
+    codes = np.vstack([own, shared, vague]).astype(np.int64)
+    check_step(codes, model, single=single)
+    check_step(codes, model, rng.random(len(codes)), single=single)
+
+
+@precisions
 def test_clusters_far_apart_in_what_they_say_of_defaults(single):
     # The second cluster holds defaults 2^-20 as likely: 2^-6000 over all columns. It may still be
     # the better one, or as good, for a record of many stored values.

@@ -22,6 +22,17 @@ MODELS = {
     "mist": lambda X: tacit.DependencyTree("mist", initial_sample=500, random_state=0).fit(X),
     "net": lambda X: tacit.BayesNet(n_restarts=1, max_parents=2, random_state=0).fit(X),
     "branching": lambda X: tacit.Branching().fit(X),
+    "tree mixture": lambda X: tacit.TreeMixture(3, max_iter=8, random_state=0).fit(X),
+    "trees of clusters": lambda X: tacit.TreeMixture(
+        2,
+        trees="separate",
+        n_estimators=2,
+        smoothing=1.0,
+        max_joint_labels=4,
+        max_iter=8,
+        validation=None,
+        random_state=0,
+    ).fit(X),
     "grid": lambda X: tacit.SparseComputation(random_state=0).fit(X),
     "neighbours": lambda X: tacit.SparseKNeighborsClassifier(group_width=1.0).fit(X, "news"),
 }
