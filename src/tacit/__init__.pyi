@@ -17,6 +17,7 @@ from . import (
     table,
     tree,
 )
+from .baskets import Recommender, evaluate_recommender
 from .counts import ADTree, counter
 from .density import TreeMixture
 from .errors import FileError, InputError, InputWarning
@@ -79,6 +80,7 @@ __all__ = [
     "Edges",
     "EqualFrequency",
     "EqualWidth",
+    "evaluate_recommender",
     "FileError",
     "InputError",
     "InputWarning",
@@ -98,6 +100,7 @@ __all__ = [
     "read_msweb",
     "read_multilabel",
     "read_svmlight",
+    "Recommender",
     "RuleFinder",
     "scan",
     "SparseComputation",

@@ -1,3 +1,5 @@
 """Baskets and logs: frequent itemsets, association rules, significant rules, recommenders."""
 
-__all__: list[str] = []
+from tacit.baskets.recommender import Recommender
+
+__all__ = ["Recommender"]
