@@ -351,8 +351,10 @@ def test_wrong_questions(blend, held):
         blend.explain([["i01"], ["i02"]], "i03")
     with pytest.raises(InputError, match="partitioned table"):
         blend.recommend(tacit.scale.partition(tacit.Table.from_baskets(as_baskets(held)), 2))
-    with pytest.raises(InputError, match="holds no item"):
+    with pytest.raises(InputError, match="there are no columns"):
         tacit.Recommender().fit([[], []])
+    with pytest.raises(InputError, match="holds no item"):
+        tacit.Recommender().fit(np.zeros((4, 2), int))
 
 
 def test_words(blend):

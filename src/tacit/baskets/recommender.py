@@ -30,7 +30,7 @@ from tacit.progress import show_progress
 from tacit.scale import as_partitioned
 from tacit.table import Table
 from tacit.table.input_spec import InputSpec
-from tacit.table.inputs import Inputs
+from tacit.table.inputs import Inputs, is_baskets
 from tacit.tree import DependencyNetwork
 from tacit.tree.network.recommend import is_one_basket, item_name, rank_items, read_basket
 
@@ -175,6 +175,8 @@ class Recommender(Estimator):
             How many records each one stands for.
         """
         self._check()
+        if is_baskets(X, known=True):  # lists of text are no rows of labels here
+            X = Table.from_baskets(X)
         inputs = Inputs.fit(self, X, None, sample_weight, kinds=self.kinds, drop=True)
         table = inputs.table(self.discretise, n_jobs=self.n_jobs)
         if table.weights is not None and not table.weights.all():
