@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit import _core
@@ -13,6 +14,15 @@ from tacit.baskets.item_model import Gram, closed_form, invert
 from tacit.baskets.neighbors import cosine_neighbors
 from tacit.baskets.sparse_inverse import local_regressions
 from tacit.errors import InputError, InputWarning
+
+
+# The checks bring real numbers, which have to be cut; edges do not depend on the records.
+@parametrize_with_checks(
+    [tacit.Recommender("linear", l2=10.0, discretise=[-1.0, 0.0, 0.5, 1.0, 10.0])],
+    expected_failed_checks=lambda estimator: {},
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
 
 
 def draw(n_records=600, n_items=30, seed=0):
@@ -351,7 +361,7 @@ def test_wrong_questions(blend, held):
         blend.explain([["i01"], ["i02"]], "i03")
     with pytest.raises(InputError, match="partitioned table"):
         blend.recommend(tacit.scale.partition(tacit.Table.from_baskets(as_baskets(held)), 2))
-    with pytest.raises(InputError, match="there are no columns"):
+    with pytest.raises(InputError, match="it has no columns"):
         tacit.Recommender().fit([[], []])
     with pytest.raises(InputError, match="holds no item"):
         tacit.Recommender().fit(np.zeros((4, 2), int))

@@ -194,7 +194,9 @@ def _hide(
     some = table.take(numbers).with_weights(None)
     entries = hidden_entries(some)
     if len(entries) == 0:
-        raise InputError("X: no record to be asked about holds two items, so that one can be hidden")
+        raise InputError(
+            "X: no record to be asked about holds two items, so that one can be hidden"
+        )
     owner = np.searchsorted(some.indptr, entries, side="right") - 1
     if protocol == "leave_one_out":
         order = np.lexsort((rng.random(len(entries)), owner))

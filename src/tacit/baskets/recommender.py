@@ -51,7 +51,6 @@ ALGORITHMS = ("auto", "blend", "linear", "neighbors", "popularity")
 _TREE_ITEMS = 2_000  # "auto" grows trees for no more items than these
 _PENALTY = 100.0  # where no record can be held out
 _LEAST_HELD_OUT, _MOST_HELD_OUT = 1_000, 10_000
-_LEAST_HIDDEN = 30  # hidden items that can choose something
 
 
 class Recommender(Estimator):
@@ -241,13 +240,10 @@ class Recommender(Estimator):
         held_out = None
         if not chosen or blended:
             numbers = self._hold_out(records.n_records, rng)
-            table = records.take(numbers) if len(numbers) else None
-            held_out = None if table is None else hide_items(table, rng)
-            if held_out is not None and len(held_out) >= _LEAST_HIDDEN:
-                assert table is not None
+            if len(numbers):
+                table = records.take(numbers)
+                held_out = hide_items(table, rng)
                 rest = gram.without(table)
-            else:
-                held_out = None
         self.l2_ = float(self.l2) if chosen else _PENALTY
         if held_out is not None and not chosen:
             self._report("choosing the penalty")

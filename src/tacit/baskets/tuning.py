@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["PENALTIES", "HiddenItems", "choose_penalty", "hide_items"]
 
 PENALTIES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0)
-_MOST_HIDDEN = 20_000
+_LEAST_HIDDEN, _MOST_HIDDEN = 30, 20_000
 _CELLS = 20_000_000  # scores of hidden items that are held at a time, at most
 _CHUNK = 2_000_000
 _TUNED_ITEMS = 4_000  # the penalty is chosen on the most common items
@@ -80,9 +80,14 @@ class HiddenItems:
         return total / weight if weight else 0.0
 
 
-def hide_items(table: Table, rng: np.random.Generator) -> HiddenItems:
-    """Hide each item of each record in turn, or as many as scores can be held of."""
+def hide_items(table: Table, rng: np.random.Generator) -> HiddenItems | None:
+    """Hide each item of each record in turn, or as many as scores can be held of.
+
+    None, if so few can be hidden that they would choose by chance.
+    """
     entries = hidden_entries(table)
+    if len(entries) < _LEAST_HIDDEN:
+        return None
     most = min(_MOST_HIDDEN, max(500, _CELLS // max(table.schema.n_values, 1)))
     if len(entries) > most:
         entries = np.sort(rng.choice(entries, most, replace=False))

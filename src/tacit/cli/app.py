@@ -23,7 +23,7 @@ __all__ = ["COMMANDS", "app", "main"]
 
 COMMANDS = (
     "summary", "count", "table", "pairs", "cluster", "tree", "classify", "dependency-network",
-    "dependency-tree", "density", "bayes-net", "select", "find-rules", "rules", "predict", "show",
+    "dependency-tree", "density", "bayes-net", "select", "find-rules", "rules", "recommend", "predict", "show",
     "convert", "adtree", "demo",
 )  # fmt: skip
 
