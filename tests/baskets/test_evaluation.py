@@ -107,7 +107,8 @@ def test_several_in_one_table():
     behind = found.differences("hit")
     assert behind["difference"].to_list()[0] == 0.0
     assert behind.row(1)[3] < 0  # worse, beyond the interval
-    assert "good" in found.to_text() and "<table" in found._repr_html_()
+    assert "good" in found.to_text()
+    assert "<table" in found._repr_html_()
     listed = tacit.evaluate_recommender(
         [tacit.Recommender("popularity"), tacit.Recommender("neighbors")], BASKETS, n=1
     )

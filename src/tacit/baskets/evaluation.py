@@ -118,7 +118,7 @@ def evaluate_recommender(
     if protocol == "temporal":
         check_number(test_fraction, "test_fraction", 0, 1, above=True, below=True)
         train, questions, unknown = _temporal(X, record, item, time, float(test_fraction))
-        splits = iter([(train, questions)])
+        splits: Iterator[tuple[Table | None, _Questions]] = iter([(train, questions)])
     else:
         if (record, item, time) != (None, None, None):
             raise InputError("record, item and time are for protocol='temporal'")
@@ -194,9 +194,7 @@ def _hide(
     some = table.take(numbers).with_weights(None)
     entries = hidden_entries(some)
     if len(entries) == 0:
-        raise InputError(
-            "X: no record to be asked about holds two items, so that one can be hidden"
-        )
+        raise InputError("X: no record to be asked about holds two items: none can be hidden")
     owner = np.searchsorted(some.indptr, entries, side="right") - 1
     if protocol == "leave_one_out":
         order = np.lexsort((rng.random(len(entries)), owner))
@@ -218,12 +216,14 @@ def _temporal(
             raise InputError(f"{name}: protocol='temporal' needs the column of a log")
         if column not in frame.columns:
             raise no_column(name, column, frame.columns)
-    assert record is not None and item is not None and time is not None
+    assert record is not None
+    assert item is not None
+    assert time is not None
     frame = frame.select(record, item, time).drop_nulls()
     times = frame[time].sort()
     if frame.height == 0:
         raise InputError("X: the log has no rows")
-    cut = times[min(int(round((1 - fraction) * len(times))), len(times) - 1)]
+    cut = times[min(round((1 - fraction) * len(times)), len(times) - 1)]
     before, after = frame.filter(pl.col(time) < cut), frame.filter(pl.col(time) >= cut)
     if before.height == 0:
         raise InputError(f"{time!r}: no row is before the others; all times are the same")

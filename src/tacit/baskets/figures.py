@@ -14,6 +14,8 @@ from tacit.plot.html import Result, table_html
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
 __all__ = ["RecommenderEvaluation"]
 
 _MEASURES = ("hit", "recall", "ndcg", "mrr")
@@ -54,7 +56,7 @@ class RecommenderEvaluation(Result):
         self.n_unknown = n_unknown
         self._quantile = quantile
 
-    def _interval(self, values: np.ndarray) -> tuple[float, float]:  # type: ignore[type-arg]
+    def _interval(self, values: NDArray[np.float64]) -> tuple[float, float]:
         """Return the mean and half the width of its interval."""
         if len(values) < 2:
             return float(values.mean()), float("nan")

@@ -114,7 +114,8 @@ def _read_csr(state: store.State, name: str, n: int) -> sparse.csr_array:
     """Return a sparse square of a file."""
     indptr, indices = state[f"{name}.indptr"], state[f"{name}.indices"]
     fine = indptr.dtype == np.int64 and indptr.shape == (n + 1,) and indices.dtype == np.int32
-    fine = fine and indptr[0] == 0 and indptr[-1] == len(indices) and (np.diff(indptr) >= 0).all()
+    fine = fine and bool(indptr[0] == 0 and indptr[-1] == len(indices))
+    fine = fine and bool((np.diff(indptr) >= 0).all())
     if not fine or indices.ndim != 1 or not ((indices >= 0) & (indices < n)).all():
         raise InputError(f"{name!r} is no sparse matrix of {n} items")
     data = _floats(state, f"{name}.data", (len(indices),))

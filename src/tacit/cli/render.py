@@ -31,6 +31,7 @@ __all__ = [
     "distribution_grid",
     "facts_grid",
     "families_grid",
+    "figures_grid",
     "interval",
     "items_grid",
     "likelihood_rows",
@@ -40,6 +41,7 @@ __all__ = [
     "pairs_grid",
     "rules_grid",
     "score_rows",
+    "scores_grid",
     "subsets_grid",
 ]
 
