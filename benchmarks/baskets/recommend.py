@@ -35,7 +35,8 @@ class DataSet(NamedTuple):
 def as_csr(table: tacit.Table) -> Any:
     ones = np.ones(len(table.values))
     shape = (table.n_records, table.schema.n_values)
-    return sparse.csr_array((ones, table.values.astype(np.int32), table.indptr), shape=shape)
+    arrays = (ones, table.values.astype(np.int32), table.indptr.copy())
+    return sparse.csr_array(arrays, shape=shape)
 
 
 def split(name: str, records: Any, test: Any = None) -> DataSet:
@@ -191,6 +192,11 @@ def check_scores(data: DataSet) -> None:
     assert np.abs(ours - theirs).max() < 1e-8, data.name
 
 
+def with_interval(row: dict[str, float], measure: str) -> str:
+    name = f"{measure}@{TOP}"
+    return f"{row[name]:.4f} ± {row[f'{name} high'] - row[name]:.4f}"
+
+
 def quality(section: Section) -> None:
     """Rank an item that is left out of each test record."""
     section.part("An item left out")
@@ -202,10 +208,7 @@ def quality(section: Section) -> None:
         for row in found.to_frame().iter_rows(named=True):
             name = row["recommender"]
             level = "best or level" if behind[name][1] >= 0 else "behind"
-            cells = [
-                f"{row[f'{m}@{TOP}']:.4f} ± {row[f'{m}@{TOP} high'] - row[f'{m}@{TOP}']:.4f}"
-                for m in ("hit", "ndcg", "mrr")
-            ]
+            cells = [with_interval(row, measure) for measure in ("hit", "ndcg", "mrr")]
             rows.append((data.name, name, *cells, f"{row[f'coverage@{TOP}']:.0%}", level))
             print(rows[-1], flush=True)
     section.say(
@@ -255,8 +258,8 @@ def wide(section: Section, n_records: int = 1_000_000, n_items: int = 80_000) ->
     found = tacit.evaluate_recommender(made, test, n=TOP, cv=None).to_frame()
     section.say(
         f"Drawn: baskets of 12 items, 60 % of them from one of {n_items // 100} themes of 100 "
-        f"items, the rest by Zipf's law. {held.nnz / held.shape[0]:.1f} stored values a record; two "
-        f"threads; the peak of the process, data included, is {peak:.1f} GB. EASE in NumPy would "
+        f"items, the rest by Zipf's law. {held.nnz / held.shape[0]:.1f} stored values a record; "
+        f"two threads; the peak of the process, data included, is {peak:.1f} GB. EASE in NumPy would "
         f"need {8 * n_items**2 / 1e9:.0f} GB for the weights alone.",
         "",
     )
@@ -265,8 +268,7 @@ def wide(section: Section, n_records: int = 1_000_000, n_items: int = 80_000) ->
         [
             (
                 name, f"{wall:.0f} s", f"{cpu:.0f} s",
-                f"{row[f'recall@{TOP}']:.4f} ± {row[f'recall@{TOP} high'] - row[f'recall@{TOP}']:.4f}",
-                f"{row[f'ndcg@{TOP}']:.4f}",
+                with_interval(row, "recall"), with_interval(row, "ndcg"),
             )
             for (name, wall, cpu), row in zip(rows, found.iter_rows(named=True), strict=True)
         ],

@@ -117,8 +117,8 @@ def evaluate_recommender(
     X = open_path(X)
     if protocol == "temporal":
         check_number(test_fraction, "test_fraction", 0, 1, above=True, below=True)
-        train, questions, unknown = _temporal(X, record, item, time, float(test_fraction))
-        splits: Iterator[tuple[Table | None, _Questions]] = iter([(train, questions)])
+        earlier, questions, unknown = _temporal(X, record, item, time, float(test_fraction))
+        splits: Iterator[tuple[Table | None, _Questions]] = iter([(earlier, questions)])
     else:
         if (record, item, time) != (None, None, None):
             raise InputError("record, item and time are for protocol='temporal'")
