@@ -36,6 +36,7 @@ DENSITIES = {
     "DependencyNetwork": lambda: tacit.DependencyNetwork(),
     "BayesNet": lambda: tacit.BayesNet(random_state=0, n_restarts=0),
     "DependencyTree": lambda: tacit.DependencyTree(missing="ignore", algorithm="exact"),
+    "Recommender": lambda: tacit.Recommender("linear", l2=10.0),
     "TreeMixture": lambda: tacit.TreeMixture(2, random_state=0, max_iter=5, max_joint_labels=4),
 }
 CLASSIFIERS = {

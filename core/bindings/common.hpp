@@ -157,6 +157,7 @@ void register_information(nb::module_& m);
 void register_mixture(nb::module_& m);
 void register_tree_mixture(nb::module_& m);
 void register_kmeans(nb::module_& m);
+void register_recommend(nb::module_& m);
 void register_tree_walk(nb::module_& m);
 void register_tree(nb::module_& m);
 void register_leaves(nb::module_& m);

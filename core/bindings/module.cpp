@@ -27,6 +27,7 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_mixture(m);
   tacit::bindings::register_tree_mixture(m);
   tacit::bindings::register_kmeans(m);
+  tacit::bindings::register_recommend(m);
   tacit::bindings::register_tree_walk(m);
   tacit::bindings::register_tree(m);
   tacit::bindings::register_leaves(m);

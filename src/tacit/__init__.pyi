@@ -17,7 +17,7 @@ from . import (
     table,
     tree,
 )
-from .baskets import FrequentItemsets
+from .baskets import FrequentItemsets, Recommender, evaluate_recommender
 from .counts import ADTree, counter
 from .density import TreeMixture
 from .errors import FileError, InputError, InputWarning
@@ -80,6 +80,7 @@ __all__ = [
     "Edges",
     "EqualFrequency",
     "EqualWidth",
+    "evaluate_recommender",
     "FileError",
     "FrequentItemsets",
     "InputError",
@@ -100,6 +101,7 @@ __all__ = [
     "read_msweb",
     "read_multilabel",
     "read_svmlight",
+    "Recommender",
     "RuleFinder",
     "scan",
     "SparseComputation",

@@ -259,6 +259,9 @@ def kmeans_sums(points: Points, weights: Floats | None, labels: Indices, previou
     Add up the members of each cluster, or bring sums up to date where labels changed.
     """
 
+def local_regressions(start: Ints, columns: Indices, counts: Floats, near_start: Ints, near: Indices, shift: Floats, l2: float, n_jobs: int) -> Floats:
+    """Ridge regressions of items on a few others each."""
+
 class Forest:
     """A tree for each column, and a number for each node and code."""
 

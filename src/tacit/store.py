@@ -63,6 +63,7 @@ KINDS = {
     "naive_bayes_mixture": "tacit.mixture:NaiveBayesMixture",
     "normalized_cut_classifier": "tacit.similarity:NormalizedCutClassifier",
     "partition": "tacit.io.tables.folder:PartitionFile",
+    "recommender": "tacit.baskets:Recommender",
     "sparse_computation": "tacit.similarity:SparseComputation",
     "sparse_k_neighbors_classifier": "tacit.similarity:SparseKNeighborsClassifier",
     "sparse_svc": "tacit.similarity:SparseSVC",

@@ -23,8 +23,8 @@ __all__ = ["COMMANDS", "app", "main"]
 
 COMMANDS = (
     "summary", "count", "table", "pairs", "cluster", "tree", "classify", "dependency-network",
-    "dependency-tree", "density", "bayes-net", "select", "find-rules", "rules", "predict", "show",
-    "convert", "adtree", "demo",
+    "dependency-tree", "density", "bayes-net", "select", "find-rules", "rules", "recommend",
+    "predict", "show", "convert", "adtree", "demo",
 )  # fmt: skip
 
 # What estimators call things that are not options of the same name.

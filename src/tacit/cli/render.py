@@ -31,6 +31,7 @@ __all__ = [
     "distribution_grid",
     "facts_grid",
     "families_grid",
+    "figures_grid",
     "interval",
     "items_grid",
     "likelihood_rows",
@@ -40,6 +41,7 @@ __all__ = [
     "pairs_grid",
     "rules_grid",
     "score_rows",
+    "scores_grid",
     "subsets_grid",
 ]
 
@@ -279,6 +281,29 @@ def items_grid(items: pl.DataFrame) -> Grid:
     grid = _grid(["item"], ["probability"])
     for item, probability in items.select("item", "probability").iter_rows():
         grid.add_row(item, f"{probability:.1%}")
+    return grid
+
+
+def scores_grid(items: pl.DataFrame) -> Grid:
+    """Lay out items with their scores or similarities, the best first."""
+    _, measure, *_ = items.columns
+    grid = _grid(["item"], [measure])
+    for item, score in items.select("item", measure).iter_rows():
+        grid.add_row(item, f"{score:.4f}")
+    return grid
+
+
+def figures_grid(figures: pl.DataFrame) -> Grid:
+    """Lay out how good recommenders are, with half the width of the intervals."""
+    measures = [name for name in figures.columns[2:] if not name.endswith((" low", " high"))]
+    grid = _grid(["recommender"], measures)
+    for row in figures.iter_rows(named=True):
+        cells = []
+        for name in measures:
+            high = row.get(f"{name} high")
+            width = "" if high is None else f" ± {high - row[name]:.3f}"
+            cells.append(f"{row[name]:.3f}{width}")
+        grid.add_row(row["recommender"], *cells)
     return grid
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tacit.schema import Schema
 
-__all__ = ["is_one_basket", "item_name", "rank_items", "read_basket"]
+__all__ = ["is_one_basket", "item_name", "rank_items", "read_basket", "same_columns"]
 
 _CELLS = 4_000_000  # probabilities that are ranked together
 
@@ -106,12 +106,15 @@ def _find_item(schema: Schema, text: str) -> tuple[int, int]:
 
 
 def rank_items(
-    table: Table, predict: Callable[[Table], NDArray[np.float64]], most: int
+    table: Table,
+    predict: Callable[[Table], NDArray[np.float64]],
+    most: int,
+    column: str = "probability",
 ) -> pl.DataFrame:
-    """Rank the items that records have nothing of: record, rank, item, probability.
+    """Rank the items that records have nothing of: record, rank, item, and what ranks them.
 
-    `predict` returns P(value | rest of the record) for all value ids, records × values; `most` is
-    how many items each record gets.
+    `predict` returns P(value | rest of the record), or a score, for all value ids, records ×
+    values; `most` is how many items each record gets; `column` is what the probability is called.
     """
     schema = table.schema
     missing_codes = np.array([-1 if x.missing is None else x.missing for x in schema.labels])
@@ -121,8 +124,8 @@ def rank_items(
     for begin in range(0, table.n_records, step):
         chunk = table.take(np.arange(begin, min(begin + step, table.n_records)))
         probabilities = predict(chunk)
-        probabilities[:, is_missing] = -1.0
-        probabilities[_same_columns(chunk)] = -1.0
+        probabilities[:, is_missing] = -np.inf
+        probabilities[same_columns(chunk)] = -np.inf
         record, value = _best(probabilities, most)
         chunks.append((record + begin, value, probabilities[record, value]))
     record, value, probability = (np.concatenate(columns) for columns in zip(*chunks, strict=True))
@@ -133,12 +136,12 @@ def rank_items(
             "record": record,
             "rank": np.arange(1, len(record) + 1) - first,
             "item": pl.Series([named[v] for v in value.tolist()], dtype=pl.String),
-            "probability": probability,
+            column: probability,
         }
     )
 
 
-def _same_columns(table: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def same_columns(table: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return records and values such that the record holds a value of the same column."""
     schema = table.schema
     columns = schema.value_columns[table.values]
@@ -155,7 +158,7 @@ def _best(entries: NDArray[np.float64], most: int) -> tuple[NDArray[np.int64], N
     if n == 0:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     worst = np.partition(entries, max(n - most, 0), axis=1)[:, max(n - most, 0)]
-    row, column = np.nonzero((entries >= worst[:, None]) & (entries >= 0))
+    row, column = np.nonzero((entries >= worst[:, None]) & (entries > -np.inf))
     order = np.lexsort((column, -entries[row, column], row))
     row, column = row[order], column[order]
     kept = np.arange(len(row)) - np.searchsorted(row, row) < most

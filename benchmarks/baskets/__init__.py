@@ -1,0 +1,1 @@
+"""Baskets: itemsets, rules and recommendations, beside their peers."""
