@@ -550,3 +550,8 @@ class RuleGrower:
         """
         Grow one rule: columns, operators, low and high codes of its conditions, and how many leading ones each record satisfies.
         """
+
+def mine_itemsets(records: Records, min_count: int, kind: str, sizes: tuple[int, int], top: int, weights: Ints | None, excluded: Flags | None, max_bytes: int, count_only: bool, n_jobs: int) -> Any:
+    """
+    The frequent itemsets: offsets, value ids, counts, the least count, and how it ended ("complete", "too many", "interrupted"); count_only: how many sets and items.
+    """

@@ -1,0 +1,53 @@
+// Frequent itemsets: sets of values that stand together in at least min_count records.
+//
+// A depth-first search over projected records. An item's projection holds the records with it, less
+// the items that are too rare among them; items are taken from the rarest to the most common one.
+// Projections are lists of records where these are sparse and bitmaps of items where they are
+// dense, whichever is the cheaper to count; bitmaps shrink to the records that are left.
+//
+// Exact. Order and content of the result do not depend on n_jobs.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "base/parallel.hpp"
+#include "base/records.hpp"
+
+namespace tacit {
+
+enum class ItemsetKind {
+  all,
+  closed,  // no set with one more item is in as many records
+  maximal  // no set with one more item is frequent
+};
+
+struct MineOptions {
+  ItemsetKind kind = ItemsetKind::all;
+  std::int64_t min_count = 1;
+  std::int64_t min_size = 1;
+  std::int64_t max_size = std::numeric_limits<std::int64_t>::max();
+  std::int64_t top = 0;  // as many of the most frequent, and those level with the last; 0: all
+  std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();  // of the result
+  bool count_only = false;                                            // n_sets and n_items alone
+};
+
+enum class MineStatus { complete, too_many, interrupted };
+
+struct Itemsets {
+  Buffer<std::int64_t> indptr;  // n_sets + 1
+  Buffer<std::uint32_t> items;  // value ids, ascending within a set
+  Buffer<std::int64_t> counts;  // records with the set, or the sum of their weights
+  std::int64_t n_sets = 0, n_items = 0;
+  std::int64_t min_count = 0;                // of the sets: greater than asked for where `top` cuts
+  MineStatus status = MineStatus::complete;  // interrupted: branches that were finished are there
+};
+
+// weights: positive whole numbers, one for each record, or null. excluded: for each value id whether
+// it is passed over, or null. Fewer than 2^32 stored values.
+template <class V>
+Itemsets mine_itemsets(const Records<V>& records, const std::int64_t* weights,
+                       const std::uint8_t* excluded, const MineOptions& options, int n_jobs,
+                       Poll poll);
+
+}  // namespace tacit

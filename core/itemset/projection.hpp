@@ -1,0 +1,71 @@
+// The records that hold a set of items, less what is too rare among them: as lists, or as bitmaps.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/records.hpp"
+#include "itemset/bit_rows.hpp"
+
+namespace tacit {
+
+// A vector that keeps its memory and is not initialised when it grows.
+template <class T>
+class Scratch {
+ public:
+  T* resize(std::size_t size) {
+    if (size > room_.size()) room_ = Buffer<T>(size + size / 4);
+    size_ = size;
+    return room_.data();
+  }
+  T* data() { return room_.data(); }
+  const T* data() const { return room_.data(); }
+  std::size_t size() const { return size_; }
+  T& operator[](std::size_t i) { return room_[i]; }
+  const T& operator[](std::size_t i) const { return room_[i]; }
+
+ private:
+  Buffer<T> room_;
+  std::size_t size_ = 0;
+};
+
+// Items are numbered by their rank here. Those before first_tail only tell whether a set was found
+// elsewhere already; the others extend the set, each by itself and by those behind it.
+struct Projection {
+  static constexpr std::uint32_t kEnd = 0xffffffff;
+
+  std::vector<std::uint32_t> items;  // value ids, by rank
+  std::vector<std::int64_t> counts;  // records with each, or their weight
+  std::int64_t first_tail = 0;
+  bool dense = false;
+
+  // Lists: the ranks of each record, ascending, with kEnd before and behind it. `at` has the
+  // positions of each item's occurrences, `weight` the weights of their records.
+  Scratch<std::uint32_t> flat, at;
+  Scratch<std::int64_t> start, weight;
+  std::vector<std::uint32_t> position;  // while lists are made
+  bool weighted = false;
+
+  // Bitmaps: a row for each item. `planes` has a row for each binary digit of the weights.
+  // Records with one item only are in no row: `entire` says for which items there are none.
+  Scratch<std::uint64_t> rows, planes;
+  std::int64_t words = 0, n_planes = 1;
+  std::vector<std::uint8_t> entire;
+
+  std::int64_t n_items() const { return static_cast<std::int64_t>(items.size()); }
+  BitRows matrix() const { return {rows.data(), words}; }
+  const std::uint64_t* row(std::int64_t rank) const { return rows.data() + rank * words; }
+
+  // Lists or bitmaps, whichever is expected to be counted sooner, of the records that were
+  // written to `flat` with these weights (null: all 1). `squares`: of their lengths, added up.
+  void arrange(std::int64_t n_flat, const std::vector<std::int64_t>* record_weights,
+               std::int64_t n_records, std::int64_t squares);
+
+ private:
+  void make_lists(std::int64_t n_flat, const std::vector<std::int64_t>* record_weights);
+  void make_rows(std::int64_t n_flat, const std::vector<std::int64_t>* record_weights,
+                 std::int64_t n_records);
+  void make_planes(const std::vector<std::int64_t>* record_weights);
+};
+
+}  // namespace tacit

@@ -1,0 +1,193 @@
+"""Itemsets against a search over Python sets, whatever the projections are made of."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracles import counts as oracles
+from oracles.itemsets import frequent_itemsets
+from support.scripts import run
+from support.strategies import JOBS, assert_identical
+from tacit import _core
+
+KINDS = ("all", "closed", "maximal")
+ANY_SIZE = (1, 2**31)
+
+
+def mine(records, min_count, kind, *, weights=None, sizes=ANY_SIZE, top=0, excluded=None,
+         max_bytes=2**40, count_only=False, jobs=1, dtype=np.uint16, n_values=None):  # fmt: skip
+    indptr, values = oracles.csr([sorted(record) for record in records], dtype)
+    n_values = n_values or 1 + max((max(r) for r in records if r), default=0)
+    return _core.mine_itemsets(
+        _core.Records(indptr, values, n_values), min_count, kind, sizes, top,
+        None if weights is None else np.array(weights, np.int64), excluded, max_bytes, count_only,
+        jobs,
+    )  # fmt: skip
+
+
+def as_dict(mined):
+    indptr, items, counts, _, status = mined
+    assert status == "complete"
+    sets = [tuple(items[a:b].tolist()) for a, b in itertools.pairwise(indptr)]
+    assert len(set(sets)) == len(sets)
+    return dict(zip(sets, counts.tolist(), strict=True))
+
+
+@st.composite
+def baskets(draw):
+    """Records, dense or sparse, some of them twice; weights; the least count."""
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    n_records, n_items = draw(st.integers(0, 150)), draw(st.integers(1, 11))
+    chance = rng.random(n_items) ** draw(st.integers(1, 4))
+    if draw(st.booleans()):
+        chance[0] = 1  # in all records
+    records = [set(np.flatnonzero(rng.random(n_items) < chance).tolist()) for _ in range(n_records)]
+    if draw(st.booleans()):
+        records += records[: n_records // 2]
+    largest = draw(st.sampled_from([1, 5, 1000]))
+    weights = rng.integers(1, largest + 1, len(records)).tolist() if largest > 1 else None
+    total = sum(weights) if weights else len(records)
+    return records, weights, draw(st.integers(1, max(1, total // 3)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(given_baskets=baskets(), jobs=st.sampled_from(JOBS), dtype=st.sampled_from(["u2", "u4"]))
+@settings(max_examples=80)
+def test_finds_what_a_search_over_sets_finds(kind, given_baskets, jobs, dtype):
+    records, weights, min_count = given_baskets
+    expected = frequent_itemsets(records, min_count, kind, weights)
+    options = {"weights": weights, "jobs": jobs, "dtype": np.dtype(dtype)}
+    assert as_dict(mine(records, min_count, kind, **options)) == expected
+    counted = mine(records, min_count, kind, count_only=True, **options)
+    assert counted == (len(expected), sum(map(len, expected)), "complete")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(given_baskets=baskets(), least=st.integers(1, 4), more=st.integers(0, 4))
+@settings(max_examples=40)
+def test_sizes_only_choose_among_the_sets(kind, given_baskets, least, more):
+    records, weights, min_count = given_baskets
+    sizes = (least, least + more)
+    expected = {
+        items: count
+        for items, count in frequent_itemsets(records, min_count, kind, weights).items()
+        if sizes[0] <= len(items) <= sizes[1]
+    }
+    assert as_dict(mine(records, min_count, kind, weights=weights, sizes=sizes)) == expected
+    counted = mine(records, min_count, kind, weights=weights, sizes=sizes, count_only=True)
+    assert counted[:2] == (len(expected), sum(map(len, expected)))
+
+
+@pytest.mark.parametrize("kind", ["all", "closed"])
+@given(given_baskets=baskets(), top=st.integers(1, 40), jobs=st.sampled_from(JOBS))
+@settings(max_examples=40)
+def test_the_most_frequent_with_those_level_with_the_last(kind, given_baskets, top, jobs):
+    records, weights, _ = given_baskets
+    sets = frequent_itemsets(records, 1, kind, weights)
+    counts = sorted(sets.values(), reverse=True)
+    least = counts[top - 1] if len(counts) >= top else 1
+    mined = mine(records, 1, kind, weights=weights, top=top, jobs=jobs)
+    assert as_dict(mined) == {items: count for items, count in sets.items() if count >= least}
+    assert mined[3] == least
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_excluded_items_are_as_if_they_were_not_there(kind):
+    rng = np.random.default_rng(3)
+    records = [set(np.flatnonzero(rng.random(9) < 0.5).tolist()) for _ in range(80)]
+    excluded = np.array([0, 1, 0, 0, 1, 0, 0, 0, 0], np.uint8)
+    without = [record - {1, 4} for record in records]
+    assert as_dict(mine(records, 8, kind, excluded=excluded)) == frequent_itemsets(without, 8, kind)
+
+
+def sparse_baskets(n_records=3000, n_items=400):
+    rng = np.random.default_rng(5)
+    popular = 1 / np.arange(1, n_items + 1)
+    popular /= popular.sum()
+    common = [tuple(rng.choice(n_items, 4, replace=False).tolist()) for _ in range(40)]
+    return [
+        set(rng.choice(n_items, 5, p=popular).tolist()) | set(common[rng.integers(40)])
+        for _ in range(n_records)
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lists_of_sparse_records(kind):
+    records = sparse_baskets()
+    expected = frequent_itemsets(records, 12, kind)
+    assert max(map(len, expected)) >= 4
+    assert as_dict(mine(records, 12, kind, n_values=400)) == expected
+    # Items of which hardly any stand beside each other are looked up one by one.
+    spread = [{item * 97 for item in record} for record in records]
+    alike = {tuple(item * 97 for item in items): count for items, count in expected.items()}
+    assert as_dict(mine(spread, 12, kind)) == alike
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_order_does_not_depend_on_threads(kind):
+    records = sparse_baskets(800, 60)
+    one = mine(records, 4, kind, jobs=1)
+    for jobs in JOBS:
+        other = mine(records, 4, kind, jobs=jobs)
+        for a, b in zip(one[:3], other[:3], strict=True):
+            assert_identical(a, b)
+
+
+def test_many_words_and_planes():
+    rng = np.random.default_rng(8)
+    records = [set(np.flatnonzero(rng.random(8) < 0.6).tolist()) for _ in range(1500)]
+    weights = rng.integers(1, 10**9, 1500).tolist()
+    min_count = sum(weights) // 5
+    for kind in KINDS:
+        expected = frequent_itemsets(records, min_count, kind, weights)
+        assert as_dict(mine(records, min_count, kind, weights=weights)) == expected
+
+
+def test_a_limit_of_memory_ends_the_search():
+    records = [set(range(24))] * 3 + [set(range(23))]
+    *_, status = mine(records, 1, "all", max_bytes=10**6)
+    assert status == "too many"
+    n_sets, n_items, status = mine(records, 1, "all", count_only=True)
+    assert (n_sets, n_items, status) == (2**24 - 1, 24 * 2**23, "complete")
+    # 2 ** 200 sets are more than can be told.
+    assert mine([set(range(200))] * 2, 1, "all", count_only=True)[0] == 2**63 - 1
+
+
+def test_ctrl_c_returns_the_branches_that_are_complete():
+    outcome = run("""
+        import os, signal, threading
+        import numpy as np
+        from tacit import _core
+
+        rng = np.random.default_rng(0)
+        bits = rng.random((2000, 200)) < np.linspace(0.01, 0.9, 200)
+        indptr = np.concatenate(([0], np.cumsum(bits.sum(1)))).astype(np.int64)
+        values = np.nonzero(bits)[1].astype(np.uint16)
+        records = _core.Records(indptr, values, 200)
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        indptr, items, counts, _, status = _core.mine_itemsets(
+            records, 20, "all", (1, 10**6), 0, None, None, 2**62, False, 2
+        )
+        sets = [items[a:b] for a, b in zip(indptr[:2000], indptr[1:2001])]
+        right = all(bits[:, s].all(axis=1).sum() == c for s, c in zip(sets, counts))
+        print(status, right and len(counts) > 0)
+    """)
+    assert outcome == ["interrupted", "True"]
+
+
+def test_wrong_arguments_are_refused():
+    records = [{0, 1}, {1}]
+    with pytest.raises(ValueError, match="kind"):
+        mine(records, 1, "some")
+    with pytest.raises(ValueError, match="min_count"):
+        mine(records, 0, "all")
+    with pytest.raises(ValueError, match="weights"):
+        mine(records, 1, "all", weights=[1])
+    with pytest.raises(ValueError, match="excluded"):
+        mine(records, 1, "all", excluded=np.zeros(5, np.uint8))
+    with pytest.raises(ValueError, match="top"):
+        mine(records, 1, "maximal", top=3)
