@@ -35,7 +35,8 @@ nb::object bind_find_rules(const In<std::int64_t>& start, const In<std::int32_t>
                            std::int64_t target, std::int64_t code,
                            std::tuple<std::int64_t, std::int64_t> n_conditions, double min_support,
                            std::int64_t n_rules, const std::string& measure, double z,
-                           bool defaults_allowed, const std::string& method, int n_jobs) {
+                           bool defaults_allowed, bool redundant, const std::string& method,
+                           int n_jobs) {
   if (weights && static_cast<std::int64_t>(weights->size()) != n_records)
     throw std::invalid_argument("weights must be as many as records");
   const RuleQuery query{start.data(),
@@ -58,7 +59,8 @@ nb::object bind_find_rules(const In<std::int64_t>& start, const In<std::int32_t>
                                          {"wilson", Measure::wilson}},
                                         "measure"),
                         z,
-                        defaults_allowed};
+                        defaults_allowed,
+                        redundant};
   const auto way = choice<RuleMethod>(
       method,
       {{"auto", RuleMethod::automatic}, {"codes", RuleMethod::codes}, {"rows", RuleMethod::rows}},
@@ -73,12 +75,12 @@ void register_rules(nb::module_& m) {
       "find_rules", bind_find_rules, nb::arg("start"), nb::arg("rows"), nb::arg("offsets"),
       nb::arg("defaults"), nb::arg("n_records"), nb::arg("weights").none(), nb::arg("target"),
       nb::arg("code"), nb::arg("n_conditions"), nb::arg("min_support"), nb::arg("n_rules"),
-      nb::arg("measure"), nb::arg("z"), nb::arg("defaults_allowed"), nb::arg("method"),
-      nb::arg("n_jobs"),
+      nb::arg("measure"), nb::arg("z"), nb::arg("defaults_allowed"), nb::arg("redundant"),
+      nb::arg("method"), nb::arg("n_jobs"),
       nb::sig("def find_rules(start: Ints, rows: Indices, offsets: Ints, defaults: Ints, "
               "n_records: int, weights: Floats | None, target: int, code: int, "
               "n_conditions: tuple[int, int], min_support: float, n_rules: int, measure: str, "
-              "z: float, defaults_allowed: bool, method: str, n_jobs: int) "
+              "z: float, defaults_allowed: bool, redundant: bool, method: str, n_jobs: int) "
               "-> tuple[list[tuple[tuple[tuple[int, int], ...], Any, Any, float]], Any, Any]"),
       "Find the conditions under which the target has a code: (conditions as (column, code)\n"
       "pairs, support, hits, score) of each rule, best first; then total and hits of all records.");

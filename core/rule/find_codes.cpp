@@ -5,6 +5,7 @@
 
 #include "rule/find_bits.hpp"
 #include "rule/find_data.hpp"
+#include "rule/find_spare.hpp"
 
 namespace tacit {
 namespace {
@@ -147,7 +148,8 @@ class Walker {
 
   Walker(const Search<Count>& search, StopToken& token)
       : search_(search),
-        bar_(search.scorer, search.best),
+        spare_(search.data, search.scorer, token),
+        bar_(search.scorer, search.best, search.data.query->redundant ? nullptr : &spare_),
         meter_(token),
         nodes_(search.longest + 1) {}
 
@@ -533,6 +535,7 @@ class Walker {
   }
 
   const Search<Count>& search_;
+  SpareConditions<Count> spare_;
   Bar<Count> bar_;
   Meter meter_;
   std::vector<Node<Count>> nodes_;  // one for each depth

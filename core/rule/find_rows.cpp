@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "rule/find_data.hpp"
+#include "rule/find_spare.hpp"
 
 namespace tacit {
 namespace {
@@ -113,7 +114,8 @@ class Walker {
   Walker(const Rows<Count>& rows, const Scorer<Count>& scorer, BestRules<Count>& best,
          StopToken& token)
       : rows_(rows),
-        bar_(scorer, best),
+        spare_(rows.data, scorer, token),
+        bar_(scorer, best, rows.data.query->redundant ? nullptr : &spare_),
         meter_(token),
         shortest_(static_cast<std::size_t>(rows.data.query->shortest)),
         longest_(static_cast<std::size_t>(rows.data.query->longest)),
@@ -238,6 +240,7 @@ class Walker {
   }
 
   const Rows<Count>& rows_;
+  SpareConditions<Count> spare_;
   Bar<Count> bar_;
   Meter meter_;
   const std::size_t shortest_, longest_;

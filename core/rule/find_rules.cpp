@@ -157,9 +157,10 @@ bool prefers_codes(const RuleData<Count>& data) {
 template <class Count>
 RuleAnswer<Count> find_rules(const RuleQuery& query, RuleMethod method, int n_jobs, Poll poll) {
   RuleData<Count> data = prepare_rules<Count>(query);
-  const Scorer<Count> scorer{query.measure,
-                             static_cast<double>(data.total_hits) / static_cast<double>(data.total),
-                             query.z, query.min_support, static_cast<double>(data.total)};
+  const Scorer<Count> scorer{
+      query.measure, static_cast<double>(data.total_hits) / static_cast<double>(data.total),
+      query.z,       query.min_support,
+      data.total,    data.total_hits};
   if (method == RuleMethod::codes && !fits_codes(data))
     throw std::invalid_argument("a column has more than 256 states");
   BestRules<Count> best(static_cast<std::size_t>(query.n_rules));
@@ -167,7 +168,7 @@ RuleAnswer<Count> find_rules(const RuleQuery& query, RuleMethod method, int n_jo
     search_codes(data, scorer, best, n_jobs, poll);
   else
     search_rows(data, scorer, best, n_jobs, poll);
-  return {std::move(best).sorted(), data.total, data.total_hits};
+  return {best.sorted(), data.total, data.total_hits};
 }
 
 template RuleAnswer<std::int64_t> find_rules(const RuleQuery&, RuleMethod, int, Poll);

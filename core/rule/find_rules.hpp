@@ -27,6 +27,7 @@ struct RuleQuery {
   Measure measure;
   double z;               // half width of the Wilson interval, in standard deviations
   bool defaults_allowed;  // whether a condition may ask for a column's default
+  bool redundant;         // whether rules may have spare conditions, or the records of others
 };
 
 enum class RuleMethod { automatic, codes, rows };
@@ -38,7 +39,9 @@ struct RuleAnswer {
 };
 
 // The n_rules best conjunctions of shortest … longest conditions on distinct columns other than the
-// target, among those that at least min_support records match; the order is FoundRule's. Count is
+// target, among those that at least min_support records match; the order is FoundRule's. Unless
+// redundant, a rule has to be better than all rules of some of its conditions, and of those that
+// cover the same records the first counts. Count is
 // int64, or double for sums of weights; then support and hits are summed in record order, first
 // over hits and then over the rest.
 //

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <compare>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <mutex>
+#include <set>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -22,15 +25,21 @@ struct RuleCondition {
   auto operator<=>(const RuleCondition&) const = default;
 };
 
+// Which records a rule covers, in 128 bits: other records have another, but for one chance in 2^128.
+using Cover = std::array<std::uint64_t, 2>;
+
 template <class Count>
 struct FoundRule {
   double score;
+  std::int64_t excess;  // of whole counts and by leverage: the score times all records, not rounded
   Count support, hits;
   std::vector<RuleCondition> conditions;  // ascending by column
+  Cover cover;                            // zeros unless rules of the same records are one
 
   // The order of rules: by score, support, fewer conditions, columns, codes. No two are equal.
   bool operator<(const FoundRule& other) const {
     if (score != other.score) return score > other.score;
+    if (excess != other.excess) return excess > other.excess;
     if (support != other.support) return support > other.support;
     if (conditions.size() != other.conditions.size())
       return conditions.size() < other.conditions.size();
@@ -47,7 +56,16 @@ struct Scorer {
   double rate;  // fraction of hits among all records
   double z;
   double min_support;
-  double total;
+  Count total, total_hits;
+
+  // hits · total − support · total_hits: leverage in whole numbers, which tie exactly where they
+  // should. Below 2^62, as there are fewer than 2^31 records; 0 for other measures and for weights.
+  std::int64_t excess(Count hits, Count support) const {
+    if constexpr (std::is_floating_point_v<Count>)
+      return 0;
+    else
+      return measure == Measure::leverage ? hits * total - support * total_hits : 0;
+  }
 
   // Grows with hits; falls with support where hits stay the same. Each step is one rounding, so
   // that the same formula elsewhere gives the same double.
@@ -58,7 +76,8 @@ struct Scorer {
       case Measure::lift:
         return confidence / rate;
       case Measure::leverage:
-        return h - s * rate;
+        return static_cast<double>(hits * total - support * total_hits) /
+               static_cast<double>(total);
       case Measure::wilson: {
         if (hits == 0) return 0;  // and not what rounding leaves of it
         const double zz = z * z;
@@ -76,7 +95,8 @@ struct Scorer {
   double bound(Count hits) const {
     const Count support = least_support(hits);
     const double score = this->score(hits, support);
-    if (measure == Measure::leverage) return score + 1e-12 * total;  // more than is ever rounded
+    if (measure == Measure::leverage)
+      return score + 1e-12 * static_cast<double>(total);  // more than is ever rounded
     if (measure == Measure::wilson) return score + 1e-12;
     return score;  // monotone in floating point, too
   }
@@ -89,7 +109,8 @@ struct Scorer {
   }
 };
 
-// The best rules so far, shared by all threads.
+// The best rules so far, shared by all threads. Of rules that cover the same records the first is
+// kept, unless covers are zeros.
 template <class Count>
 class BestRules {
  public:
@@ -97,43 +118,61 @@ class BestRules {
 
   void offer(FoundRule<Count>&& rule) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (heap_.size() == n_rules_) {
-      if (!(rule < heap_.front())) return;
-      std::pop_heap(heap_.begin(), heap_.end());
-      heap_.pop_back();
+    const bool full = best_.size() == n_rules_;
+    if (full && !(rule < *best_.rbegin())) return;
+    const bool unique = rule.cover != Cover{};
+    if (unique) {
+      const auto same = of_cover_.find(rule.cover);
+      if (same != of_cover_.end()) {  // as good, and full or not as before
+        if (rule < *same->second) {
+          best_.erase(same->second);
+          same->second = best_.insert(std::move(rule)).first;
+          if (full) version_.fetch_add(1, std::memory_order_release);
+        }
+        return;
+      }
     }
-    heap_.push_back(std::move(rule));
-    std::push_heap(heap_.begin(), heap_.end());  // the worst in front
-    if (heap_.size() == n_rules_) version_.fetch_add(1, std::memory_order_release);
+    if (full) {
+      const auto last = std::prev(best_.end());
+      of_cover_.erase(last->cover);
+      best_.erase(last);
+    }
+    const auto place = best_.insert(std::move(rule)).first;
+    if (unique) of_cover_.emplace(place->cover, place);
+    if (best_.size() == n_rules_) version_.fetch_add(1, std::memory_order_release);
   }
 
   // Changes whenever the last place among the best gets better.
   std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
-  // Score and support of the rule in last place; only once version() is not 0.
-  std::pair<double, Count> last() const {
+  // Score, excess and support of the rule in last place; only once version() is not 0.
+  std::tuple<double, std::int64_t, Count> last() const {
     const std::lock_guard<std::mutex> lock(mutex_);
-    return {heap_.front().score, heap_.front().support};
+    const FoundRule<Count>& rule = *best_.rbegin();
+    return {rule.score, rule.excess, rule.support};
   }
 
-  std::vector<FoundRule<Count>> sorted() && {
-    std::sort_heap(heap_.begin(), heap_.end());
-    return std::move(heap_);
-  }
+  std::vector<FoundRule<Count>> sorted() const { return {best_.begin(), best_.end()}; }
 
  private:
   const std::size_t n_rules_;
-  std::vector<FoundRule<Count>> heap_;
+  std::set<FoundRule<Count>> best_;
+  std::map<Cover, typename std::set<FoundRule<Count>>::const_iterator> of_cover_;
   mutable std::mutex mutex_;
   std::atomic<std::uint64_t> version_{0};
 };
+
+template <class Count>
+class SpareConditions;  // rule/find_spare.hpp
 
 // What it takes to be among the best: one thread's copy of the last place, as thresholds that are
 // cheap to compare with. A rule that ties with the last place passes; BestRules decides.
 template <class Count>
 class Bar {
  public:
-  Bar(const Scorer<Count>& scorer, BestRules<Count>& best) : scorer_(scorer), best_(best) {
+  // `spare` is null where rules may have spare conditions.
+  Bar(const Scorer<Count>& scorer, BestRules<Count>& best, SpareConditions<Count>* spare)
+      : scorer_(scorer), best_(best), spare_(spare) {
     least_support_ = scorer.least_support(0);
   }
 
@@ -141,7 +180,7 @@ class Bar {
     const std::uint64_t version = best_.version();
     if (version == version_) return;
     version_ = version;
-    std::tie(score_, support_) = best_.last();
+    std::tie(score_, excess_, support_) = best_.last();
     raise_hits();
     constexpr double kSlack = 1 - 1e-9;
     offset_ = 0;
@@ -157,7 +196,7 @@ class Bar {
         break;
       case Measure::leverage:
         slope_ = scorer_.rate;
-        offset_ = score_ - 1e-9 * scorer_.total;
+        offset_ = score_ - 1e-9 * static_cast<double>(scorer_.total);
         break;
     }
   }
@@ -177,9 +216,16 @@ class Bar {
     const double h = static_cast<double>(hits), s = static_cast<double>(support);
     if (h < slope_ * s + offset_) return;
     const double score = scorer_.score(hits, support);
-    if (version_ && (score < score_ || (score == score_ && support < support_))) return;
-    FoundRule<Count> rule{score, support, hits, {conditions.begin(), conditions.end()}};
+    const std::int64_t excess = scorer_.excess(hits, support);
+    if (version_ &&
+        (score < score_ || (score == score_ && excess == excess_ && support < support_)))
+      return;
+    FoundRule<Count> rule{score, excess, support, hits, {conditions.begin(), conditions.end()}, {}};
     std::sort(rule.conditions.begin(), rule.conditions.end());
+    if (spare_) {
+      if (spare_->any(rule.conditions, score)) return;
+      rule.cover = spare_->cover(rule.conditions);
+    }
     best_.offer(std::move(rule));
     refresh();
   }
@@ -219,8 +265,10 @@ class Bar {
 
   const Scorer<Count>& scorer_;
   BestRules<Count>& best_;
+  SpareConditions<Count>* const spare_;
   std::uint64_t version_ = 0;
   double score_ = 0;
+  std::int64_t excess_ = 0;
   Count support_ = 0;
   Count hits_ = 0, least_support_;
   double slope_ = 0, offset_ = -std::numeric_limits<double>::infinity();

@@ -184,7 +184,7 @@ class Tree(Engine):
     def restore(self, order: Sequence[int], nodes: Values, varies: Values, slots: Values, lists: Values, sums: Values | None) -> None:
         """Look at arrays that arrays() made; ValueError if they are not a tree."""
 
-def find_rules(start: Ints, rows: Indices, offsets: Ints, defaults: Ints, n_records: int, weights: Floats | None, target: int, code: int, n_conditions: tuple[int, int], min_support: float, n_rules: int, measure: str, z: float, defaults_allowed: bool, method: str, n_jobs: int) -> tuple[list[tuple[tuple[tuple[int, int], ...], Any, Any, float]], Any, Any]:
+def find_rules(start: Ints, rows: Indices, offsets: Ints, defaults: Ints, n_records: int, weights: Floats | None, target: int, code: int, n_conditions: tuple[int, int], min_support: float, n_rules: int, measure: str, z: float, defaults_allowed: bool, redundant: bool, method: str, n_jobs: int) -> tuple[list[tuple[tuple[tuple[int, int], ...], Any, Any, float]], Any, Any]:
     """
     Find the conditions under which the target has a code: (conditions as (column, code)
     pairs, support, hits, score) of each rule, best first; then total and hits of all records.

@@ -15,13 +15,13 @@ Z = 1.959963984540054
 
 
 def search(d, target, code, *, lengths, min_support, n_rules, measure="confidence",
-           defaults=True, method="auto", jobs=1):  # fmt: skip
+           defaults=True, redundant=True, method="auto", jobs=1):  # fmt: skip
     held = [[r for r, ids in enumerate(d.lists) if v in ids] for v in range(d.n_values)]
     start, rows = oracles.csr(held, np.int32)
     offsets = np.concatenate(([0], np.cumsum(np.array(d.arities) - 1))).astype(np.int64)
     return _core.find_rules(
         start, rows, offsets, np.array(d.defaults, np.int64), len(d.rows), d.weights, target, code,
-        lengths, min_support, n_rules, measure, Z, defaults, method, jobs,
+        lengths, min_support, n_rules, measure, Z, defaults, redundant, method, jobs,
     )  # fmt: skip
 
 
@@ -48,6 +48,7 @@ def questions(draw):
         "n_rules": draw(st.sampled_from([1, 2, 5, 300])),
         "measure": draw(st.sampled_from(MEASURES)),
         "defaults": draw(st.booleans()),
+        "redundant": draw(st.booleans()),
     }
     return d, target, code, options
 
@@ -114,6 +115,7 @@ def test_many_random_questions(seed):
             "n_rules": int(rng.choice([1, 2, 3, 5, 8, 13, 40])),
             "measure": str(rng.choice(MEASURES)),
             "defaults": bool(rng.random() < 0.7),
+            "redundant": bool(rng.random() < 0.5),
         }
         want = expected(d, target, code, **options)
         for method in METHODS:
@@ -181,6 +183,32 @@ def test_columns_with_more_values_than_a_byte_holds():
         search(d, 2, 1, method="codes", **options)
 
 
+@pytest.mark.parametrize("weights", [None, np.ones(10)])
+def test_leverages_are_compared_in_whole_numbers(weights):
+    rows = [(int(r == 0), int(r < 6), int(r < 2)) for r in range(10)]
+    d = Data(rows, [2, 2, 2], [0, 0, 0], weights)
+    options = {"lengths": (1, 1), "min_support": 1.0, "n_rules": 2, "measure": "leverage"}
+    for method in METHODS:
+        rules, _, _ = search(d, 2, 1, method=method, **options)
+        assert rules == [(((1, 1),), 6, 2, 0.8), (((0, 1),), 1, 1, 0.8)]
+
+
+def test_spare_conditions_and_twins_are_left_out():
+    rows = [(1, 1, 0, 1), (1, 1, 1, 1), (0, 0, 1, 0), (0, 0, 0, 0), (1, 1, 0, 0)]
+    d = Data(rows, [2, 2, 2, 2], [0, 0, 0, 0])
+    for method in METHODS:
+        found = [
+            [rule[0] for rule in search(
+                d, 3, 1, lengths=(1, 2), min_support=1.0, n_rules=4, redundant=redundant,
+                method=method,
+            )[0]]
+            for redundant in (True, False)
+        ]  # fmt: skip
+        # Column 1 is column 0 once more; the fraction of hits among both and column 2 is the best.
+        assert found[0][:2] == [((0, 1), (2, 1)), ((1, 1), (2, 1))]
+        assert found[1] == [((0, 1), (2, 1)), ((0, 1),), ((2, 1),), ((2, 0),)]
+
+
 def test_no_rule_has_enough_support():
     d = random_data(50, (3, 2, 2), seed=1)
     for method in METHODS:
@@ -222,9 +250,9 @@ def test_methods_agree_on_many_records(measure, seed):
             codes, listed = (
                 _core.find_rules(
                     start, records, offsets, defaults, n_records, weights, 0, 1, lengths,
-                    min_support, n_rules, measure, Z, True, method, 1 + seed % 2,
+                    min_support, n_rules, measure, Z, True, seed % 3 > 0, method, 1 + seed % 2,
                 )
                 for method in METHODS
             )  # fmt: skip
             assert codes == listed
-            assert len(codes[0]) == n_rules
+            assert len(codes[0]) == n_rules or (seed % 3 == 0 and codes[0])

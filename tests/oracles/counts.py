@@ -133,13 +133,13 @@ def sparse_fault(indptr, indices, n):
     return (0, 0, 0) if unsorted is None else (6, unsorted, 0)
 
 
-def rule_score(measure, hits, support, rate, z):
+def rule_score(measure, hits, support, all_hits, total, z):
     """Score a rule, written as the textbooks have it."""
     confidence = hits / support
     if measure == "lift":
-        return confidence / rate
+        return confidence / (all_hits / total)
     if measure == "leverage":
-        return hits - support * rate
+        return (hits * total - support * all_hits) / total
     if measure == "wilson":
         if hits == 0:
             return 0.0
@@ -150,17 +150,18 @@ def rule_score(measure, hits, support, rate, z):
 
 
 def best_rules(rows, arities, target, code, *, lengths, min_support, n_rules, measure, z,
-               forbidden=(), weights=None):  # fmt: skip
+               forbidden=(), weights=None, redundant=True):  # fmt: skip
     """Try all conjunctions: (conditions, support, hits, score) of the best rules.
 
-    `forbidden` holds (column, code) pairs that are no conditions.
+    `forbidden` holds (column, code) pairs that are no conditions. Unless `redundant`, a rule is
+    better than those of some of its conditions, and the first about its records.
     """
     weigh = (lambda r: 1) if weights is None else weights.__getitem__
     total = sum(weigh(r) for r in range(len(rows)))
-    rate = sum(weigh(r) for r, row in enumerate(rows) if row[target] == code) / total
-    found = []
+    all_hits = sum(weigh(r) for r, row in enumerate(rows) if row[target] == code)
+    found, scores, covers = [], {}, set()
     others = [c for c in range(len(arities)) if c != target]
-    for length in range(lengths[0], lengths[1] + 1):
+    for length in range(1, lengths[1] + 1):
         for columns in itertools.combinations(others, length):
             for codes in itertools.product(*(range(arities[c]) for c in columns)):
                 conditions = tuple(zip(columns, codes, strict=True))
@@ -171,7 +172,24 @@ def best_rules(rows, arities, target, code, *, lengths, min_support, n_rules, me
                 if support < min_support:
                     continue
                 hits = sum(weigh(r) for r in matches if rows[r][target] == code)
-                score = rule_score(measure, hits, support, rate, z)
+                score = rule_score(measure, hits, support, all_hits, total, z)
+                scores[conditions] = score
+                cover = tuple(r for r in matches if weigh(r) > 0)
                 order = (-score, -support, length, columns, codes)
-                found.append((order, (conditions, support, hits, score)))
-    return [rule for _, rule in sorted(found)[:n_rules]]
+                found.append((order, (conditions, support, hits, score), cover))
+    kept = []
+    for _, rule, cover in sorted(found):
+        conditions = rule[0]
+        if len(conditions) < lengths[0]:
+            continue
+        if not redundant:
+            fewer = (
+                some
+                for n in range(1, len(conditions))
+                for some in itertools.combinations(conditions, n)
+            )
+            if any(scores[some] >= rule[3] for some in fewer) or cover in covers:
+                continue
+            covers.add(cover)
+        kept.append(rule)
+    return kept[:n_rules]

@@ -38,7 +38,9 @@ def test_any_defaults_give_the_same_rules(d, n):
     code = d.rows[0][target]
     hits = [r for r, row in enumerate(d.rows) if row[target] == code]
     assume(d.weights is None or sum(d.weights[hits]) > 0)
-    finder = RuleFinder(target, label(code), n_conditions=n, min_support=1, n_rules=40)
+    finder = RuleFinder(
+        target, label(code), n_conditions=n, min_support=1, n_rules=40, redundant=True
+    )
     rules = finder.fit(d.table()).rules_
     want = oracles.best_rules(
         d.rows, d.arities, target, code, lengths=(n, n), min_support=1, n_rules=10_000,
@@ -57,7 +59,7 @@ def test_numbers_of_a_rule():
     rule = RuleFinder("rain", "no", n_conditions=1, min_support=3).fit(Table(DAYS)).rules_[1]
     confidence = 3 / 5
     assert rule == Rule(
-        {"sky": "grey"}, 5, 3, confidence, confidence / (5 / 7), 3 - 5 * (5 / 7), confidence
+        {"sky": "grey"}, 5, 3, confidence, confidence / (5 / 7), (3 * 7 - 5 * 5) / 7, confidence
     )
     first = RuleFinder("rain", "no", n_conditions=1, min_support=3).fit(Table(DAYS)).rules_[0]
     assert first.conditions == {"wind": "calm"}
@@ -104,7 +106,7 @@ def test_without_defaults_no_rule_asks_for_one():
 
 def test_a_range_holds_the_rules_of_every_length():
     table = tacit.datasets.load_visits()
-    settings = {"min_support": 150, "n_rules": 12, "criterion": "wilson"}
+    settings = {"min_support": 150, "n_rules": 12, "criterion": "wilson", "redundant": True}
     each = [
         RuleFinder("scores", True, n_conditions=n, **settings).fit(table).rules_ for n in (1, 2, 3)
     ]
@@ -123,6 +125,30 @@ def test_a_weight_of_two_is_the_record_twice():
     weighted = clone(finder).fit(table.with_weights(weights)).rules_
     assert weighted == twice
     assert isinstance(weighted[0].support, float)
+
+
+def test_ties_of_leverage_are_broken_by_support():
+    table = Table({"y": [1, 1] + [0] * 8, "a": [1] + [0] * 9, "b": [1] * 6 + [0] * 4})
+    finder = RuleFinder("y", 1, n_conditions=1, min_support=1, criterion="leverage", n_rules=2)
+    first, second = finder.fit(table).rules_
+    assert (first.conditions, first.support, first.leverage) == ({"b": 1}, 6, 0.8)
+    assert (second.conditions, second.support, second.leverage) == ({"a": 1}, 1, 0.8)
+
+
+def test_no_two_rules_say_the_same():
+    table = tacit.datasets.load_visits()
+    finder = RuleFinder("scores", True, n_conditions=(1, 3), min_support=100, n_rules=30)
+    rules = finder.fit(table).rules_
+    assert len(rules) == 30
+    score = {tuple(rule.conditions.items()): rule.confidence for rule in rules}
+    for rule in rules:
+        for n in range(1, len(rule.conditions)):
+            for fewer in itertools.combinations(rule.conditions.items(), n):
+                hits = table.count({**dict(fewer), "scores": True})
+                assert hits / table.count(dict(fewer)) < rule.confidence, score
+    all_rules = clone(finder).set_params(redundant=True).fit(table).rules_
+    assert all_rules != rules
+    assert all_rules[0].confidence == rules[0].confidence
 
 
 def test_the_level_moves_wilsons_bound():
@@ -157,7 +183,7 @@ def test_frame_and_text():
     assert frame.columns == [
         "conditions", "support", "hits", "confidence", "lift", "leverage", "score",
     ]  # fmt: skip
-    assert frame.row(0) == ("sky = blue", 2, 2, 1.0, 1.4, 2 - 2 * (5 / 7), 1.0)
+    assert frame.row(0) == ("sky = blue", 2, 2, 1.0, 1.4, (2 * 7 - 2 * 5) / 7, 1.0)
     assert finder.to_text().splitlines() == [
         "rain = no, 71.4% of all records, if",
         "  sky = blue: 100.0% (2 of 2)",
@@ -218,7 +244,7 @@ def test_wrong_input():
     weighted = Table(DAYS, weights=[0, 0, 1, 1, 1, 1, 1])
     with pytest.raises(InputError, match="min_support must be positive"):
         RuleFinder("rain", "no", min_support=0).fit(weighted)
-    assert RuleFinder("rain", "no", min_support=0.5).fit(weighted).rules_
+    assert RuleFinder("rain", "no", n_conditions=1, min_support=0.5).fit(weighted).rules_
 
 
 @pytest.fixture(scope="module")
@@ -251,7 +277,7 @@ def numpy_rules(table, target, code, n, min_support, n_rules):
 def test_adult_equals_numpy(adult, value):
     code = adult.schema["class"].code(value)
     want = numpy_rules(adult, 14, code, 2, 200, 20)
-    finder = RuleFinder("class", value, n_conditions=2, min_support=200)
+    finder = RuleFinder("class", value, n_conditions=2, min_support=200, redundant=True)
     for jobs in (1, 2):
         rules = clone(finder).set_params(n_jobs=jobs).fit(adult).rules_
         assert [

@@ -46,6 +46,12 @@ def find_rules(
     no_defaults: Annotated[
         bool, typer.Option("--no-defaults", help="No conditions on a column's default.")
     ] = False,
+    redundant: Annotated[
+        bool,
+        typer.Option(
+            "--redundant", help="Also rules with spare conditions, or the records of another."
+        ),
+    ] = False,
     json: Json = False,
     output: Annotated[
         Path | None,
@@ -54,7 +60,9 @@ def find_rules(
 ) -> None:
     """Find the conditions under which a column has a value.
 
-    Tries all conjunctions of so many conditions that enough records match and lists the best.
+    Tries all conjunctions of so many conditions that enough records match and lists the best. Rules
+    that are no better with all of their conditions than with some, and rules about the same records
+    as one before them, are left out.
 
     JSON: an object with target, value, records (their number, or the sum of their weights), hits
     (how many of them have the value), criterion, and rules, a list of objects with conditions (an
@@ -75,6 +83,7 @@ def find_rules(
         criterion=criterion,
         level=level,
         default_conditions=not no_defaults,
+        redundant=redundant,
         n_jobs=source.n_jobs,
     )
     with working(

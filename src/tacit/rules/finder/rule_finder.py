@@ -78,6 +78,10 @@ class RuleFinder(Listed, Estimator):
     default_conditions : bool, default True
         Whether a condition may ask for a column's default. Without those, rules speak of what is
         there and not of what is absent, and wide sparse tables are searched quickly.
+    redundant : bool, default False
+        Whether to keep rules that say nothing new: those that are no better than a rule with some
+        of their conditions, of any number (of more than 12 conditions, one is left out at a time),
+        and those that cover the same records as one before them.
     discretise : spec or mapping, default "auto"
         How numeric columns are cut into bins, as for :class:`tacit.Table`. ``None`` makes every
         distinct number a label.
@@ -124,6 +128,7 @@ class RuleFinder(Listed, Estimator):
         criterion: Literal["confidence", "lift", "leverage", "wilson"] = "confidence",
         level: float = 0.95,
         default_conditions: bool = True,
+        redundant: bool = False,
         discretise: Any = "auto",
         kinds: Mapping[Any, str] | None = None,
         n_jobs: int | None = None,
@@ -156,12 +161,12 @@ class RuleFinder(Listed, Estimator):
             *table.postings, schema.offsets, schema.defaults, table.n_records, table.weights,
             search.target, search.code, search.lengths, search.min_support,
             min(int(self.n_rules), 2**62), self.criterion, z, bool(self.default_conditions),
-            "auto", count_jobs(self.n_jobs),
+            bool(self.redundant), "auto", count_jobs(self.n_jobs),
         )  # fmt: skip
         if self.verbose:
             seconds = time.perf_counter() - started
             print(f"{len(best)} rules in {seconds:.2f} s", file=sys.stderr)
-        self.rules_ = [_rule(schema, *rule, rate=hits / total) for rule in best]
+        self.rules_ = [_rule(schema, *rule, total=total, all_hits=hits) for rule in best]
         self.n_records_ = total
         self.n_hits_ = hits
         self._target = schema.names[search.target]
@@ -256,11 +261,12 @@ def _rule(
     hits: Any,
     score: float,
     *,
-    rate: float,
+    total: Any,
+    all_hits: Any,
 ) -> Rule:
     query = {schema.names[c]: schema.labels[c][code] for c, code in conditions}
-    confidence, leverage = hits / support, hits - support * rate
-    return Rule(query, support, hits, confidence, confidence / rate, leverage, score)
+    confidence, leverage = hits / support, (hits * total - support * all_hits) / total
+    return Rule(query, support, hits, confidence, confidence / (all_hits / total), leverage, score)
 
 
 def _varied(table: Table, target: str) -> Table:
