@@ -42,4 +42,5 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_block_pairs(m);
   tacit::bindings::register_boost(m);
   tacit::bindings::register_cover_rules(m);
+  tacit::bindings::register_significant(m);
 }
