@@ -70,9 +70,10 @@ nb::object bind_significant_rules(const Ints& start, const Indices& rows, const 
 
 nb::object bind_reduce_rules(const Ints& start, const Indices& rows, const Flags& labels,
                              const Ints& path_start, const Indices& path, const Ints& closed_start,
-                             const Indices& closed, const Ints& support, bool redundant,
-                             int n_jobs) {
-  require(path_start.size() == support.size() + 1 && closed_start.size() == support.size() + 1,
+                             const Indices& closed, const Ints& support, const Flags& upward,
+                             bool redundant, int n_jobs) {
+  require(path_start.size() == support.size() + 1 && closed_start.size() == support.size() + 1 &&
+              upward.size() == support.size(),
           "rules must fit each other");
   const SignificantQuery query = query_of(start, rows, labels);
   SignificantRules rules;
@@ -86,7 +87,7 @@ nb::object bind_reduce_rules(const Ints& start, const Indices& rows, const Flags
   copy(support, rules.support);
   rules.log_p.resize(rules.support.size());
   std::vector<std::int64_t> kept;
-  run([&] { kept = reduce_rules(query, redundant, rules, n_jobs, signal_pending); });
+  run([&] { kept = reduce_rules(query, redundant, upward.data(), rules, n_jobs, signal_pending); });
   return nb::make_tuple(copied(kept), copied(rules.path_start), copied(rules.path));
 }
 
@@ -139,10 +140,10 @@ void register_significant(nb::module_& m) {
         "minima of the permutations.");
   m.def("reduce_rules", bind_reduce_rules, nb::arg("start"), nb::arg("rows"), nb::arg("labels"),
         nb::arg("path_start"), nb::arg("path"), nb::arg("closed_start"), nb::arg("closed"),
-        nb::arg("support"), nb::arg("redundant"), nb::arg("n_jobs"),
+        nb::arg("support"), nb::arg("upward"), nb::arg("redundant"), nb::arg("n_jobs"),
         nb::sig("def reduce_rules(start: Ints, rows: Indices, labels: Flags, path_start: Ints, "
                 "path: Indices, closed_start: Ints, closed: Indices, support: Ints, "
-                "redundant: bool, n_jobs: int) "
+                "upward: Flags, redundant: bool, n_jobs: int) "
                 "-> tuple[Ints, Ints, Indices]"),
         "Drop rules whose records an earlier rule covers, and items that exclude no record: the\n"
         "rules kept, and their items.");

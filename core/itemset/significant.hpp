@@ -65,10 +65,11 @@ struct SignificantRules {
 // there are permutations for each of its records, or for each record that its superset has more.
 SignificantRules significant_rules(const SignificantQuery& query, int n_jobs, Poll poll);
 
-// Of rules by ascending p-value: keeps those of whose records no earlier kept rule has them all
-// (unless all are wanted), and leaves out items of each path that exclude no record. Returns the
-// rules kept; their paths replace those given.
+// Of rules by ascending p-value: drops those whose records all belong to one rule before them that
+// speaks in the same direction (unless all are wanted), and leaves out items of each path that
+// exclude no record. Returns the rules kept; their paths replace those given.
 std::vector<std::int64_t> reduce_rules(const SignificantQuery& query, bool redundant,
-                                       SignificantRules& rules, int n_jobs, Poll poll);
+                                       const std::uint8_t* upward, SignificantRules& rules,
+                                       int n_jobs, Poll poll);
 
 }  // namespace tacit

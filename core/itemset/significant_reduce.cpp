@@ -34,7 +34,8 @@ void shorten(const SignificantQuery& q, std::int64_t support, std::vector<std::i
 }  // namespace
 
 std::vector<std::int64_t> reduce_rules(const SignificantQuery& q, bool redundant,
-                                       SignificantRules& rules, int n_jobs, Poll poll) {
+                                       const std::uint8_t* upward, SignificantRules& rules,
+                                       int n_jobs, Poll poll) {
   const auto n = static_cast<std::int64_t>(rules.log_p.size());
   Poller poller(poll);
   std::vector<std::int64_t> kept;
@@ -53,7 +54,8 @@ std::vector<std::int64_t> reduce_rules(const SignificantQuery& q, bool redundant
       const bool covered = closed([&](std::size_t i) {
         return std::any_of(by_item[i].begin(), by_item[i].end(), [&](std::int64_t other) {
           const auto o = static_cast<std::size_t>(other);
-          return std::all_of(rules.path.begin() + rules.path_start[o],
+          return upward[o] == upward[at] &&
+                 std::all_of(rules.path.begin() + rules.path_start[o],
                              rules.path.begin() + rules.path_start[o + 1],
                              [&](std::int32_t j) { return held[static_cast<std::size_t>(j)]; });
         });

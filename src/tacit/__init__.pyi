@@ -17,6 +17,7 @@ from . import (
     table,
     tree,
 )
+from .baskets import SignificantRules
 from .counts import ADTree, counter
 from .density import TreeMixture
 from .errors import FileError, InputError, InputWarning
@@ -100,6 +101,7 @@ __all__ = [
     "read_svmlight",
     "RuleFinder",
     "scan",
+    "SignificantRules",
     "SparseComputation",
     "SparseKNeighborsClassifier",
     "SparseSVC",
