@@ -70,12 +70,13 @@ nb::object bind_significant_rules(const Ints& start, const Indices& rows, const 
 
 nb::object bind_reduce_rules(const Ints& start, const Indices& rows, const Flags& labels,
                              const Ints& path_start, const Indices& path, const Ints& closed_start,
-                             const Indices& closed, const Ints& support, const Flags& upward,
-                             bool redundant, int n_jobs) {
+                             const Indices& closed, const Ints& support, const Ints& positives,
+                             const std::string& test, double limit, bool redundant, int n_jobs) {
   require(path_start.size() == support.size() + 1 && closed_start.size() == support.size() + 1 &&
-              upward.size() == support.size(),
+              positives.size() == support.size(),
           "rules must fit each other");
-  const SignificantQuery query = query_of(start, rows, labels);
+  SignificantQuery query = query_of(start, rows, labels);
+  query.test = test_of(test);
   SignificantRules rules;
   const auto copy = [](const auto& from, auto& to) {
     to.assign(from.data(), from.data() + from.size());
@@ -85,9 +86,9 @@ nb::object bind_reduce_rules(const Ints& start, const Indices& rows, const Flags
   copy(closed_start, rules.closed_start);
   copy(closed, rules.closed);
   copy(support, rules.support);
-  rules.log_p.resize(rules.support.size());
+  copy(positives, rules.positives);
   std::vector<std::int64_t> kept;
-  run([&] { kept = reduce_rules(query, redundant, upward.data(), rules, n_jobs, signal_pending); });
+  run([&] { kept = reduce_rules(query, redundant, limit, rules, n_jobs, signal_pending); });
   return nb::make_tuple(copied(kept), copied(rules.path_start), copied(rules.path));
 }
 
@@ -138,15 +139,17 @@ void register_significant(nb::module_& m) {
         "Find the conjunctions of items that labels depend on: path and closed items, support,\n"
         "positives and log_p of each, by p-value; limit, n_tests, n_testable, least_support, and\n"
         "minima of the permutations.");
-  m.def("reduce_rules", bind_reduce_rules, nb::arg("start"), nb::arg("rows"), nb::arg("labels"),
-        nb::arg("path_start"), nb::arg("path"), nb::arg("closed_start"), nb::arg("closed"),
-        nb::arg("support"), nb::arg("upward"), nb::arg("redundant"), nb::arg("n_jobs"),
-        nb::sig("def reduce_rules(start: Ints, rows: Indices, labels: Flags, path_start: Ints, "
-                "path: Indices, closed_start: Ints, closed: Indices, support: Ints, "
-                "upward: Flags, redundant: bool, n_jobs: int) "
-                "-> tuple[Ints, Ints, Indices]"),
-        "Drop rules whose records an earlier rule covers, and items that exclude no record: the\n"
-        "rules kept, and their items.");
+  m.def(
+      "reduce_rules", bind_reduce_rules, nb::arg("start"), nb::arg("rows"), nb::arg("labels"),
+      nb::arg("path_start"), nb::arg("path"), nb::arg("closed_start"), nb::arg("closed"),
+      nb::arg("support"), nb::arg("positives"), nb::arg("test"), nb::arg("limit"),
+      nb::arg("redundant"), nb::arg("n_jobs"),
+      nb::sig("def reduce_rules(start: Ints, rows: Indices, labels: Flags, path_start: Ints, "
+              "path: Indices, closed_start: Ints, closed: Indices, support: Ints, "
+              "positives: Ints, test: str, limit: float, redundant: bool, n_jobs: int) "
+              "-> tuple[Ints, Ints, Indices]"),
+      "Drop rules that add nothing to an earlier one, and items that exclude no record: the rules\n"
+      "kept, and their items.");
   m.def("margin_log_p", bind_margin_log_p, nb::arg("n_records"), nb::arg("n_positives"),
         nb::arg("support"), nb::arg("positives"), nb::arg("test"), nb::arg("alternative"),
         nb::sig("def margin_log_p(n_records: int, n_positives: int, support: Ints, "

@@ -65,11 +65,12 @@ struct SignificantRules {
 // there are permutations for each of its records, or for each record that its superset has more.
 SignificantRules significant_rules(const SignificantQuery& query, int n_jobs, Poll poll);
 
-// Of rules by ascending p-value: drops those whose records all belong to one rule before them that
-// speaks in the same direction (unless all are wanted), and leaves out items of each path that
-// exclude no record. Returns the rules kept; their paths replace those given.
-std::vector<std::int64_t> reduce_rules(const SignificantQuery& query, bool redundant,
-                                       const std::uint8_t* upward, SignificantRules& rules,
-                                       int n_jobs, Poll poll);
+// Of rules by ascending p-value: drops those that add nothing to one before them (unless all are
+// wanted), and leaves out items of each path that exclude no record. Returns the rules kept; their
+// paths replace those given. A rule adds nothing to a kept one that has all of its records and goes
+// in the same direction, unless it is stronger among those: query.test, one-sided, with a log p of
+// at most `limit`.
+std::vector<std::int64_t> reduce_rules(const SignificantQuery& query, bool redundant, double limit,
+                                       SignificantRules& rules, int n_jobs, Poll poll);
 
 }  // namespace tacit

@@ -31,12 +31,27 @@ void shorten(const SignificantQuery& q, std::int64_t support, std::vector<std::i
       path.erase(path.begin() + static_cast<std::ptrdiff_t>(k));
 }
 
+// Whether a rule is no stronger than another one that has all of its records.
+bool adds_nothing(const MarginTest& test, const SignificantRules& rules, std::size_t rule,
+                  std::size_t other, double limit) {
+  const std::int64_t n = test.n_records(), positive = test.n_positives();
+  const std::int64_t s = rules.support[rule], k = rules.positives[rule];
+  const std::int64_t whole = rules.support[other], hits = rules.positives[other];
+  const bool upward = k * n > s * positive;
+  if (upward != (hits * n > whole * positive)) return false;
+  const auto side = upward ? Alternative::greater : Alternative::less;
+  return test.within(whole, hits, side).log_p(s, k) > limit;
+}
+
 }  // namespace
 
-std::vector<std::int64_t> reduce_rules(const SignificantQuery& q, bool redundant,
-                                       const std::uint8_t* upward, SignificantRules& rules,
-                                       int n_jobs, Poll poll) {
-  const auto n = static_cast<std::int64_t>(rules.log_p.size());
+std::vector<std::int64_t> reduce_rules(const SignificantQuery& q, bool redundant, double limit,
+                                       SignificantRules& rules, int n_jobs, Poll poll) {
+  const auto n = static_cast<std::int64_t>(rules.support.size());
+  const MarginTest test(
+      q.n_records,
+      std::count_if(q.labels, q.labels + q.n_records, [](auto label) { return label != 0; }),
+      q.test, Alternative::two_sided);
   Poller poller(poll);
   std::vector<std::int64_t> kept;
   // Kept rules by the first item of their paths: one covers a rule whose records hold all of it.
@@ -54,10 +69,10 @@ std::vector<std::int64_t> reduce_rules(const SignificantQuery& q, bool redundant
       const bool covered = closed([&](std::size_t i) {
         return std::any_of(by_item[i].begin(), by_item[i].end(), [&](std::int64_t other) {
           const auto o = static_cast<std::size_t>(other);
-          return upward[o] == upward[at] &&
-                 std::all_of(rules.path.begin() + rules.path_start[o],
+          return std::all_of(rules.path.begin() + rules.path_start[o],
                              rules.path.begin() + rules.path_start[o + 1],
-                             [&](std::int32_t j) { return held[static_cast<std::size_t>(j)]; });
+                             [&](std::int32_t j) { return held[static_cast<std::size_t>(j)]; }) &&
+                 adds_nothing(test, rules, at, o, limit);
         });
       });
       closed([&](std::size_t i) { return held[i] = 0, false; });

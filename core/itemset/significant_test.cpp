@@ -38,13 +38,24 @@ MarginTest::MarginTest(std::int64_t n, std::int64_t positives, MarginTestKind ki
                        Alternative alternative)
     : n_(n), n1_(positives), kind_(kind), alternative_(alternative) {
   if (kind != MarginTestKind::fisher) return;
-  log_factorial_.resize(static_cast<std::size_t>(n) + 1, 0);
-  for (std::size_t k = 2; k < log_factorial_.size(); ++k)
-    log_factorial_[k] = log_factorial_[k - 1] + std::log(static_cast<long double>(k));
+  std::vector<long double> table(static_cast<std::size_t>(n) + 1, 0);
+  for (std::size_t k = 2; k < table.size(); ++k)
+    table[k] = table[k - 1] + std::log(static_cast<long double>(k));
+  log_factorial_ = std::make_shared<const std::vector<long double>>(std::move(table));
+}
+
+MarginTest MarginTest::within(std::int64_t n, std::int64_t positives,
+                              Alternative alternative) const {
+  MarginTest other(*this);
+  other.n_ = n;
+  other.n1_ = positives;
+  other.alternative_ = alternative;
+  return other;
 }
 
 long double MarginTest::log_mass(std::int64_t s, std::int64_t k) const {
-  const auto f = [&](std::int64_t m) { return log_factorial_[static_cast<std::size_t>(m)]; };
+  const long double* const table = log_factorial_->data();
+  const auto f = [&](std::int64_t m) { return table[m]; };
   const std::int64_t n0 = n_ - n1_;
   return (f(n1_) - f(k) - f(n1_ - k)) + (f(n0) - f(s - k) - f(n0 - s + k)) -
          (f(n_) - f(s) - f(n_ - s));
@@ -100,7 +111,7 @@ double MarginTest::fisher(std::int64_t s, std::int64_t k) const {
 }
 
 double MarginTest::chi2(std::int64_t s, std::int64_t k) const {
-  if (s == 0 || s == n_) return 0;
+  if (s == 0 || s == n_ || n1_ == 0 || n1_ == n_) return 0;
   const auto real = [](std::int64_t x) { return static_cast<double>(x); };
   const double spread =
       std::sqrt(real(s) * real(n_ - s)) * std::sqrt(real(n1_) * real(n_ - n1_) / real(n_));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace tacit {
@@ -18,6 +19,9 @@ enum class Alternative { two_sided, greater, less };
 class MarginTest {
  public:
   MarginTest(std::int64_t n, std::int64_t positives, MarginTestKind kind, Alternative alternative);
+
+  // The same test among n records of which `positives` are positive; there are no more than here.
+  MarginTest within(std::int64_t n, std::int64_t positives, Alternative alternative) const;
 
   double log_p(std::int64_t s, std::int64_t k) const;
   // The least that log_p(s, ·) can be: Tarone's minimal attainable p-value.
@@ -48,7 +52,7 @@ class MarginTest {
   MarginTestKind kind_;
   Alternative alternative_;
   // Logarithms of factorials reach 10^8 for millions of records: a double would lose too much.
-  std::vector<long double> log_factorial_;
+  std::shared_ptr<const std::vector<long double>> log_factorial_;
 };
 
 }  // namespace tacit

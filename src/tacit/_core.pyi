@@ -558,10 +558,10 @@ def significant_rules(start: Ints, rows: Indices, labels: Flags, test: str, alte
     minima of the permutations.
     """
 
-def reduce_rules(start: Ints, rows: Indices, labels: Flags, path_start: Ints, path: Indices, closed_start: Ints, closed: Indices, support: Ints, upward: Flags, redundant: bool, n_jobs: int) -> tuple[Ints, Ints, Indices]:
+def reduce_rules(start: Ints, rows: Indices, labels: Flags, path_start: Ints, path: Indices, closed_start: Ints, closed: Indices, support: Ints, positives: Ints, test: str, limit: float, redundant: bool, n_jobs: int) -> tuple[Ints, Ints, Indices]:
     """
-    Drop rules whose records an earlier rule covers, and items that exclude no record: the
-    rules kept, and their items.
+    Drop rules that add nothing to an earlier one, and items that exclude no record: the rules
+    kept, and their items.
     """
 
 def margin_log_p(n_records: int, n_positives: int, support: Ints, positives: Ints, test: str, alternative: str) -> Floats:

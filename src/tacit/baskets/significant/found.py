@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,16 +76,16 @@ def _by_column(cells: NDArray[np.int64], owner: NDArray[Any], items: NDArray[Any
 def adjust(
     found: dict[str, Any], correction: str, alpha: float, n_permutations: int
 ) -> tuple[NDArray[np.float64], float]:
-    """Return adjusted p-values of the rules that are significant, and the p-value that decides."""
+    """Return adjusted p-values of the rules that are significant, and the log p that decides."""
     log_p = found["log_p"]
     if correction == "permutation":
         adjusted = effects.permutation_adjusted(log_p, found["minima"], n_permutations)
-        return adjusted, float(np.exp(found["limit"]))
+        return adjusted, found["limit"]
     if correction == "tarone":
-        return effects.tarone_adjusted(log_p, found["n_tests"]), float(np.exp(found["limit"]))
+        return effects.tarone_adjusted(log_p, found["n_tests"]), found["limit"]
     each = effects.step_up(log_p, found["n_testable"], any_dependence=correction == "yekutieli")
     n = int(np.searchsorted(each, alpha * (1 + 1e-12), side="right"))
-    return each[:n], float(np.exp(log_p[n - 1])) if n else 0.0
+    return each[:n], float(log_p[n - 1]) if n else -np.inf
 
 
 def build_rules(
@@ -115,4 +116,4 @@ def _queries(
 ) -> list[dict[str, Any]]:
     pairs = [(schema.names[c], schema.labels[c][code]) for c, code in cells.tolist()]
     ends = start.tolist()
-    return [dict(pairs[a:b]) for a, b in zip(ends, ends[1:], strict=False)]
+    return [dict(pairs[a:b]) for a, b in pairwise(ends)]

@@ -7,7 +7,6 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-import numpy as np
 import polars as pl
 from sklearn.utils.validation import check_is_fitted
 
@@ -99,9 +98,10 @@ class SignificantRules(Listed, Estimator):
     max_size : int, optional
         The greatest number of conditions; any unless given. Fewer hypotheses leave more power.
     redundant : bool, default False
-        Whether to report rules, too, whose records all belong to another rule that has no greater
-        p-value and the same direction. All rules are significant in either case; the rest is
-        explained by those that are reported.
+        Whether to report all that is significant. Else a rule is left out if all its records belong
+        to another rule with no greater p-value that goes in the same direction, unless it adds to
+        it: positives are more (or less) frequent than among the other's records, with a p-value
+        that is significant, too.
     default_conditions : bool or "auto"
         Whether a condition may ask for a column's default. With "auto" it may, unless the column
         says whether something is there: one of False and True, or of 0 and 1. Absence from a basket
@@ -266,16 +266,16 @@ class SignificantRules(Listed, Estimator):
             settings.n_permutations, seed, min(settings.min_support, 2**62),
             min(settings.max_size, 2**62), settings.n_jobs,
         )  # fmt: skip
-        adjusted, threshold = adjust(
+        adjusted, limit = adjust(
             found, settings.correction, settings.alpha, settings.n_permutations
         )
         n = len(adjusted)
         paths, closed = found["path_start"][: n + 1], found["closed_start"][: n + 1]
         support, positives = found["support"][:n], found["positives"][:n]
-        upward = positives * problem.n_records > support * problem.n_positives
         kept, start, path = _core.reduce_rules(
             *rows, paths, found["path"][: paths[-1]], closed, found["closed"][: closed[-1]],
-            support, upward.astype(np.uint8), bool(self.redundant), settings.n_jobs,
+            support, positives, self.test, limit, bool(self.redundant),
+            settings.n_jobs,
         )  # fmt: skip
         return Found.of(
             items,
@@ -286,7 +286,7 @@ class SignificantRules(Listed, Estimator):
             positives=positives[kept],
             log_p=found["log_p"][kept],
             adjusted=adjusted[kept],
-            threshold=threshold,
+            threshold=math.exp(limit),
             n_testable=found["n_testable"],
             n_significant=n,
             least_support=found["least_support"],

@@ -72,7 +72,7 @@ def significant_rules_of_state(
         raise InputError("its threshold is not a p-value")
     if not isinstance(facts["target"], str):
         raise InputError("its target has no name")
-    arrays = {name: state[name] for name in (*_ARRAYS, *_FLOATS)}
+    arrays: dict[str, Any] = {name: state[name] for name in (*_ARRAYS, *_FLOATS)}
     counts = {name: facts[name] for name in _COUNTS}
     found = Found(**arrays, **counts, threshold=float(threshold))
     _check_found(found, model._input.schema, n_records, n_positives)
