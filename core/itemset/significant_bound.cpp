@@ -9,7 +9,7 @@ namespace tacit {
 SignificantBound::SignificantBound(const SignificantQuery& query, const MarginTest& test)
     : permuted_(query.correction == Correction::permutation),
       false_discovery_(query.correction == Correction::false_discovery),
-      log_alpha_(std::log(query.alpha)),
+      log_alpha_(std::log(query.alpha) + MarginTest::kGrain),  // logarithms are rounded
       min_support_(query.min_support),
       n_records_(query.n_records),
       rank_(static_cast<std::int64_t>(

@@ -82,7 +82,8 @@ def adjust(
         adjusted = effects.permutation_adjusted(log_p, found["minima"], n_permutations)
         return adjusted, found["limit"]
     if correction == "tarone":
-        return effects.tarone_adjusted(log_p, found["n_tests"]), found["limit"]
+        adjusted = effects.tarone_adjusted(log_p, found["n_tests"])
+        return np.minimum(adjusted, alpha), found["limit"]
     each = effects.step_up(log_p, found["n_testable"], any_dependence=correction == "yekutieli")
     n = int(np.searchsorted(each, alpha * (1 + 1e-12), side="right"))
     return each[:n], float(log_p[n - 1]) if n else -np.inf
