@@ -11,7 +11,7 @@ from tacit.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.schema import Schema
+    from tacit.schema import Labels, Schema
     from tacit.table import Table
 
 __all__ = ["Items", "list_items"]
@@ -25,6 +25,14 @@ class Items(NamedTuple):
     columns: NDArray[np.int64]  # of each item
     codes: NDArray[np.int64]
 
+    def repeated(self, often: NDArray[np.int64]) -> Items:
+        """Return the items of records that are there several times, one after another, or never."""
+        begin = np.cumsum(often) - often
+        counts = often[self.rows]
+        ends = np.concatenate(([0], np.cumsum(counts)))
+        rows = np.repeat(begin[self.rows] - ends[:-1], counts) + np.arange(ends[-1])
+        return self._replace(start=ends[self.start], rows=rows.astype(np.int32))
+
 
 def list_items(table: Table, default_conditions: bool | str, missing: str) -> Items:
     """Return the items of a table: stored values, and defaults where conditions may ask for them.
@@ -35,24 +43,22 @@ def list_items(table: Table, default_conditions: bool | str, missing: str) -> It
     lists: list[NDArray[np.int32]] = []
     columns, codes = [], []
     for c in range(len(schema)):
-        if schema.arities[c] < 2:
-            continue
         labels, default = schema.labels[c], int(schema.defaults[c])
         first, last = int(schema.offsets[c]), int(schema.offsets[c + 1])
-        held = [(k + (k >= default), start[first + k]) for k in range(last - first)]
-        ends = [*(begin for _, begin in held[1:]), start[last]]
-        for (code, begin), end in zip(held, ends, strict=True):
-            if end > begin and not (missing == "ignore" and code == labels.missing):
-                lists.append(rows[begin:end])
+        for code in _conditions(labels, default, default_conditions):
+            if missing == "ignore" and code == labels.missing:
+                continue
+            if code == default:
+                absent = np.ones(table.n_records, np.bool_)
+                absent[rows[start[first] : start[last]]] = False
+                held = np.flatnonzero(absent).astype(np.int32)
+            else:
+                value = first + code - (code > default)
+                held = rows[start[value] : start[value + 1]]
+            if len(held):
+                lists.append(held)
                 columns.append(c)
                 codes.append(code)
-        wanted = _asks_for_default(schema, c, default_conditions)
-        if wanted and not (missing == "ignore" and default == labels.missing):
-            absent = np.ones(table.n_records, np.bool_)
-            absent[rows[start[first] : start[last]]] = False
-            lists.append(np.flatnonzero(absent).astype(np.int32))
-            columns.append(c)
-            codes.append(default)
     if missing == "error":
         _refuse_missing(schema, columns, codes)
     lengths = np.array([0, *map(len, lists)], np.int64)
@@ -65,16 +71,21 @@ def list_items(table: Table, default_conditions: bool | str, missing: str) -> It
     )
 
 
-def _asks_for_default(schema: Schema, column: int, default_conditions: bool | str) -> bool:
-    """Return whether a condition may ask for a column's default.
+def _conditions(labels: Labels, default: int, default_conditions: bool | str) -> list[int]:
+    """Return the codes that conditions may ask for.
 
-    Where a column says whether something is there, absence is no item.
+    Where a column says whether something is there, absence is no item, whatever the default.
     """
+    if len(labels) < 2:
+        return []
     if default_conditions != "auto":
-        return bool(default_conditions)
-    labels, default = schema.labels[column], schema.defaults[column]
-    label: Any = labels[default]
-    return not (len(labels) == 2 and isinstance(label, bool | int | float) and label == 0)
+        return [code for code in range(len(labels)) if default_conditions or code != default]
+    presence = len(labels) == 2 and labels.missing is None and _is_absence(labels[0])
+    return [1] if presence and labels[1] == 1 else list(range(len(labels)))
+
+
+def _is_absence(label: Any) -> bool:
+    return isinstance(label, bool | int | float) and label == 0
 
 
 def _refuse_missing(schema: Schema, columns: list[int], codes: list[int]) -> None:

@@ -27,10 +27,11 @@ _MOST_RECORDS = 2**31 - 1
 
 
 class Problem(NamedTuple):
-    """Records without the target, and their labels; records of the weight 2 are there twice."""
+    """Records without the target, and their labels; records of the weight 2 count twice."""
 
     table: Table
-    labels: NDArray[np.uint8]  # 1 for each positive record
+    often: NDArray[np.int64] | None  # how often each record of the table is there, if not once
+    labels: NDArray[np.uint8]  # 1 for each positive record; of those that are there twice, two
     target: str
     value: Label
     spec: InputSpec
@@ -60,15 +61,13 @@ def make_problem(inputs: Inputs, value: Any, discretise: Any, n_jobs: int) -> Pr
         spec = inputs.remembered
     code = _positive_code(classes.labels, classes.codes, value)
     labels = (classes.codes == code).astype(np.uint8)
-    if inputs.weights is not None:
-        often = _whole_weights(inputs.weights)
-        table = table.with_weights(None).take(np.repeat(np.arange(len(often)), often))
-        labels = np.repeat(labels, often)
+    often = None if inputs.weights is None else _whole_weights(inputs.weights)
+    labels = labels if often is None else np.repeat(labels, often)
     positive = classes.labels.tolist()[code]
     if not labels.any() or labels.all():
         which = "no" if not labels.any() else "every"
         raise InputError(f"y: {which} record is {positive!r}; there is nothing to tell apart")
-    return Problem(table, labels, inputs.target_name or "y", positive, spec)
+    return Problem(table, often, labels, inputs.target_name or "y", positive, spec)
 
 
 def _positive_code(classes: NDArray[Any], codes: NDArray[np.int32], value: Any) -> int:

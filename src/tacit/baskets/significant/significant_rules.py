@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import polars as pl
+from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from tacit import _core
@@ -103,9 +104,9 @@ class SignificantRules(Listed, Estimator):
         it: positives are more (or less) frequent than among the other's records, with a p-value
         that is significant, too.
     default_conditions : bool or "auto"
-        Whether a condition may ask for a column's default. With "auto" it may, unless the column
-        says whether something is there: one of False and True, or of 0 and 1. Absence from a basket
-        is no item.
+        Whether a condition may ask for a column's default. With "auto" it may, except that columns
+        of False and True, or of 0 and 1, are only asked for True, or 1: what is not in a basket is
+        no item.
     missing : {"state", "ignore", "error"}
         What a missing value is: a label like others, no condition, or refused.
     level : float, default 0.95
@@ -187,6 +188,12 @@ class SignificantRules(Listed, Estimator):
     ) -> None:
         store_parameters(self, locals())
 
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn wants to know: a target of two classes needs no `value`."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SignificantRules:
         """Search a table, and return itself.
 
@@ -251,6 +258,7 @@ class SignificantRules(Listed, Estimator):
 
     def _search(self, problem: Problem, settings: _Settings) -> Found:
         items = list_items(problem.table, self.default_conditions, self.missing)
+        items = items if problem.often is None else items.repeated(problem.often)
         permuted = settings.correction == "permutation"
         if permuted:
             chunks = math.ceil(settings.n_permutations / 256)
