@@ -214,6 +214,7 @@ def fitted():
         "RuleFinder": lambda cls: cls("b", True, min_support=2).fit(tacit.Table(frame)),
         "SparseComputation": lambda cls: cls(random_state=0).fit(numbers),
         "BestSubset": lambda cls: cls(1).fit(frame.drop("b"), b),
+        "SignificantRules": lambda cls: cls(random_state=0).fit(frame, "b"),
         "KMeans": lambda cls: cls(2, random_state=0).fit(numbers),
         "NaiveBayesMixture": lambda cls: cls(2, random_state=0).fit(frame),
     }

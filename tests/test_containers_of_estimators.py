@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 
 import tacit
 from support.containers import BINARY, MIXED, UNORDERED, binary_values, mixed_columns
@@ -123,6 +123,8 @@ def test_best_subsets_and_rules_that_are_found(container, tmp_path):
     found = tacit.RuleFinder("pays", "yes", n_conditions=1).fit(MIXED[container](data, tmp_path))
     again = tacit.RuleFinder("pays", "yes", n_conditions=1).fit(frame)
     assert found.to_frame().equals(again.to_frame())
+    sure = tacit.SignificantRules(random_state=0)
+    assert sure.fit(made, "pays").to_frame().equals(clone(sure).fit(frame, "pays").to_frame())
 
 
 @pytest.mark.parametrize("container", MIXED)

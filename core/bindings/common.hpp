@@ -174,5 +174,6 @@ void register_block_pairs(nb::module_& m);
 void register_cover_rules(nb::module_& m);
 void register_boost(nb::module_& m);
 void register_itemsets(nb::module_& m);
+void register_significant(nb::module_& m);
 
 }  // namespace tacit::bindings

@@ -44,4 +44,5 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_boost(m);
   tacit::bindings::register_cover_rules(m);
   tacit::bindings::register_itemsets(m);
+  tacit::bindings::register_significant(m);
 }

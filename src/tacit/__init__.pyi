@@ -17,7 +17,7 @@ from . import (
     table,
     tree,
 )
-from .baskets import FrequentItemsets, Recommender, evaluate_recommender
+from .baskets import FrequentItemsets, Recommender, SignificantRules, evaluate_recommender
 from .counts import ADTree, counter
 from .density import TreeMixture
 from .errors import FileError, InputError, InputWarning
@@ -104,6 +104,7 @@ __all__ = [
     "Recommender",
     "RuleFinder",
     "scan",
+    "SignificantRules",
     "SparseComputation",
     "SparseKNeighborsClassifier",
     "SparseSVC",

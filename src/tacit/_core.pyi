@@ -573,3 +573,26 @@ def superset_counts(indptr: Ints, items: NDArray[np.uint32], counts: Ints, n_ite
     """
     For each asked set the greatest count of a listed one that holds its items, or 0.
     """
+
+def significant_rules(start: Ints, rows: Indices, labels: Flags, test: str, alternative: str, correction: str, alpha: float, n_permutations: int, seed: int, min_support: int, max_size: int, n_jobs: int) -> dict[str, Any]:
+    """
+    Find the conjunctions of items that labels depend on: path and closed items, support,
+    positives and log_p of each, by p-value; limit, n_tests, n_testable, least_support, and
+    minima of the permutations.
+    """
+
+def reduce_rules(start: Ints, rows: Indices, labels: Flags, path_start: Ints, path: Indices, closed_start: Ints, closed: Indices, support: Ints, positives: Ints, test: str, limit: float, redundant: bool, n_jobs: int) -> tuple[Ints, Ints, Indices]:
+    """
+    Drop rules that add nothing to an earlier one, and items that exclude no record: the rules
+    kept, and their items.
+    """
+
+def margin_log_p(n_records: int, n_positives: int, support: Ints, positives: Ints, test: str, alternative: str) -> Floats:
+    """
+    Return natural logarithms of p-values of 2 x 2 tables with the same margin.
+    """
+
+def permuted_labels(n_records: int, n_positives: int, n_permutations: int, seed: int, n_jobs: int) -> Flags:
+    """
+    Return the labels of each permutation, a row each, as significant_rules draws them.
+    """

@@ -64,6 +64,7 @@ KINDS = {
     "normalized_cut_classifier": "tacit.similarity:NormalizedCutClassifier",
     "partition": "tacit.io.tables.folder:PartitionFile",
     "recommender": "tacit.baskets:Recommender",
+    "significant_rules": "tacit.baskets:SignificantRules",
     "sparse_computation": "tacit.similarity:SparseComputation",
     "sparse_k_neighbors_classifier": "tacit.similarity:SparseKNeighborsClassifier",
     "sparse_svc": "tacit.similarity:SparseSVC",

@@ -41,6 +41,7 @@ def outputs():
         tacit.KMeans(2, random_state=0).fit(numbers), boosted, boosted.rules_, boosted.rules_[0],
         boosted.explain(table.take([0])), covering, covering.rules_,
         tacit.RuleFinder(EVIL, EVIL, min_support=5).fit(table),
+        tacit.SignificantRules(random_state=0).fit(table, "c1"),
         tacit.BestSubset(2).fit(table, EVIL),
         tacit.SparseKNeighborsClassifier().fit(numbers, signs),
         tacit.SparseComputation(random_state=0).fit(numbers),

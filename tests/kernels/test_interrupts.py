@@ -112,6 +112,32 @@ def test_ctrl_c_ends_a_search_for_rules_early(jobs):
     assert float(seconds) < 5  # the whole search takes hours
 
 
+INTERRUPT_SIGNIFICANT = """
+    import os, signal, threading, time
+    import numpy as np
+    from tacit import SignificantRules, Table
+
+    rng = np.random.default_rng(1)
+    codes = (rng.random((4000, 70)) < 0.5).astype(int)
+    sure = SignificantRules(correction={correction!r}, n_jobs={jobs})
+    table = Table(codes)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    try:
+        sure.fit(table, rng.random(4000) < 0.5)
+    except KeyboardInterrupt:
+        print("interrupted", time.monotonic() - start)
+    assert not hasattr(sure, "rules_")
+"""
+
+
+@pytest.mark.parametrize(("correction", "jobs"), [("permutation", 1), ("tarone", 2)])
+def test_ctrl_c_ends_a_search_for_significant_rules_early(correction, jobs):
+    outcome, seconds = run(INTERRUPT_SIGNIFICANT.format(correction=correction, jobs=jobs))
+    assert outcome == "interrupted"
+    assert float(seconds) < 5  # the whole search takes minutes
+
+
 INTERRUPT_SUPPORT_VECTORS = """
     import os, signal, threading, time
     import numpy as np

@@ -8,6 +8,8 @@ from tacit.baskets.items import Items
 from tacit.baskets.itemset_list import Itemsets
 from tacit.baskets.mining import Forecast
 from tacit.baskets.recommender import Recommender
+from tacit.baskets.significant.rule import SignificantRule
+from tacit.baskets.significant.significant_rules import SignificantRules
 
 __all__ = [
     "AssociationRules",
@@ -17,5 +19,7 @@ __all__ = [
     "Itemsets",
     "Recommender",
     "RecommenderEvaluation",
+    "SignificantRule",
+    "SignificantRules",
     "evaluate_recommender",
 ]

@@ -1,0 +1,544 @@
+#include "itemset/significant.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include "itemset/significant_bound.hpp"
+#include "itemset/significant_counts.hpp"
+
+namespace tacit {
+namespace {
+
+// 128 bits that say which records a set is: two sets share them by accident never in practice.
+struct Print {
+  std::uint64_t a = 0, b = 0;
+  bool operator==(const Print&) const = default;
+};
+struct HashPrint {
+  std::size_t operator()(const Print& print) const { return static_cast<std::size_t>(print.a); }
+};
+
+std::uint64_t mix(std::uint64_t z) {
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+Print print_of(const std::int32_t* records, std::int64_t n) {
+  Print print;
+  for (std::int64_t k = 0; k < n; ++k) {
+    const std::uint64_t z = mix((static_cast<std::uint64_t>(records[k]) + 1) * 0x9E3779B97F4A7C15u);
+    print.a += z;
+    print.b += mix(z + 0x632BE59BD9B4E019u);
+  }
+  return print;
+}
+
+// Sets of records that were met before, on whichever thread.
+class Met {
+ public:
+  bool insert(const Print& print) {
+    Shard& shard = shards_[print.b % kShards];
+    const std::lock_guard<std::mutex> lock(shard.mutex);
+    return shard.prints.insert(print).second;
+  }
+
+ private:
+  static constexpr std::size_t kShards = 64;
+  struct Shard {
+    std::mutex mutex;
+    std::unordered_set<Print, HashPrint> prints;
+  };
+  Shard shards_[kShards];
+};
+
+// Rows of items, each ascending.
+struct ItemRows {
+  std::vector<std::int64_t> start{0};
+  std::vector<std::int32_t> items;
+};
+
+struct Data {
+  const SignificantQuery* query;
+  std::vector<std::int32_t> item;                      // those that take part, the rarest first
+  std::vector<std::int32_t> position;                  // of each record: positives come first
+  ItemRows rows;                                       // by position; items by their rank
+  std::vector<std::vector<std::int32_t>> occurrences;  // positions of each rank
+};
+
+Data prepare(const SignificantQuery& q, std::int64_t n_positives, std::int64_t min_support) {
+  Data data{&q, {}, {}, {}, {}};
+  const auto support = [&](std::int32_t i) { return q.start[i + 1] - q.start[i]; };
+  for (std::int32_t i = 0; i < q.n_items; ++i)
+    if (support(i) >= min_support && support(i) < q.n_records) data.item.push_back(i);
+  std::stable_sort(data.item.begin(), data.item.end(),
+                   [&](std::int32_t a, std::int32_t b) { return support(a) < support(b); });
+  const auto n = static_cast<std::size_t>(q.n_records);
+  data.position.resize(n);
+  std::int64_t next[2] = {n_positives, 0};
+  for (std::size_t r = 0; r < n; ++r)
+    data.position[r] = static_cast<std::int32_t>(next[q.labels[r] != 0]++);
+  std::vector<std::int64_t> length(n + 1, 0);
+  for (const std::int32_t i : data.item)
+    for (std::int64_t k = q.start[i]; k < q.start[i + 1]; ++k)
+      ++length[static_cast<std::size_t>(data.position[static_cast<std::size_t>(q.rows[k])]) + 1];
+  std::partial_sum(length.begin(), length.end(), length.begin());
+  data.rows.start = length;
+  data.rows.items.resize(static_cast<std::size_t>(length[n]));
+  for (std::size_t rank = 0; rank < data.item.size(); ++rank) {
+    const std::int32_t i = data.item[rank];
+    std::vector<std::int32_t> positions;
+    for (std::int64_t k = q.start[i]; k < q.start[i + 1]; ++k) {
+      const std::int32_t p = data.position[static_cast<std::size_t>(q.rows[k])];
+      positions.push_back(p);
+      data.rows.items[static_cast<std::size_t>(length[static_cast<std::size_t>(p)]++)] =
+          static_cast<std::int32_t>(rank);
+    }
+    std::sort(positions.begin(), positions.end());
+    data.occurrences.push_back(std::move(positions));
+  }
+  return data;
+}
+
+struct Candidate {
+  double log_p;
+  std::int64_t support, positives;
+  std::size_t path_begin, path_end, closed_begin, closed_end;  // in a list of items
+  Print print;
+};
+
+struct Candidates {
+  std::vector<Candidate> rules;
+  std::vector<std::int32_t> items;  // as the caller numbers them
+  std::size_t checked = 1 << 20;    // items after which it is worth to look through the rules
+
+  // Drops rules that the bound has left behind.
+  void purge(const SignificantBound& bound) {
+    Candidates kept;
+    for (Candidate rule : rules) {
+      if (!bound.candidate(rule.support, rule.log_p)) continue;
+      const auto copy = [&](std::size_t& begin, std::size_t& end) {
+        const std::size_t at = kept.items.size();
+        kept.items.insert(kept.items.end(), items.begin() + static_cast<std::ptrdiff_t>(begin),
+                          items.begin() + static_cast<std::ptrdiff_t>(end));
+        end = at + (end - begin);
+        begin = at;
+      };
+      copy(rule.path_begin, rule.path_end);
+      copy(rule.closed_begin, rule.closed_end);
+      kept.rules.push_back(rule);
+    }
+    kept.checked = std::max<std::size_t>(1 << 20, 2 * kept.items.size());
+    *this = std::move(kept);
+  }
+};
+
+// A set of records on the way down, whose positives of all permutations are known.
+struct Counted {
+  const std::int32_t* records;
+  std::int64_t size;
+  const PlaneCounts* counts;
+};
+
+// One level of the search: what a set on it needs, kept for the next one.
+struct Level {
+  std::vector<std::int32_t> count;    // records of the set that hold each item
+  std::vector<std::int32_t> rows;     // of all extensions, one after another
+  std::vector<std::int32_t> records;  // positions of the set's records
+  std::vector<std::uint8_t> closed;   // items that all of them hold
+  PlaneCounts planes;
+};
+
+// What a thread works with.
+class Worker {
+ public:
+  Worker(const Data& data, const MarginTest& test, const PermutedLabels* labels,
+         SignificantBound& bound, Met& met)
+      : data_(data), test_(test), labels_(labels), bound_(bound), met_(met), seen_(bound.begin()) {
+    const auto n = static_cast<std::size_t>(test.n_records());
+    if (!labels) return;
+    inner_.resize(n + 1, {kNoLimit, {0, 0}});
+    stamp_.resize(n + 1, -1);
+    log_p_.resize(n + 1, 0);
+    all_.resize(n);
+    std::iota(all_.begin(), all_.end(), 0);
+    root_ = PlaneCounts(labels->n_chunks(), n_planes());
+    root_.fill(labels->n_chunks(), test.n_positives());
+  }
+
+  // All sets whose first item is this one.
+  void branch(std::int32_t first, StopToken& token) {
+    Meter meter(token);
+    meter_ = &meter;
+    search_branch(first);
+  }
+  void tell() { bound_.tell(seen_, true); }
+  Candidates& candidates() { return candidates_; }
+
+ private:
+  static constexpr double kNoLimit = 1e300;
+  struct InnerAt {
+    double limit;  // kNoLimit where none was computed
+    MarginTest::Inner inner;
+  };
+
+  std::int64_t n_planes() const {
+    std::int64_t planes = 1;
+    while (std::int64_t{1} << planes <= test_.n_records()) ++planes;
+    return planes;
+  }
+  bool by_size() const { return data_.query->max_size > 0; }
+
+  void search_branch(std::int32_t first);
+  void search(std::size_t depth, std::int32_t core, const std::int32_t* rows, std::int64_t n,
+              const Counted& above);
+  void extend(std::size_t depth, std::int32_t core, const std::int32_t* rows, std::int64_t n,
+              const Counted& above);
+  Counted evaluate(std::size_t depth, std::int64_t n, const std::int32_t* rows,
+                   const Counted& above);
+  void permute(std::int64_t support, const PlaneCounts& counts);
+  void keep(std::size_t depth, std::int64_t n, std::int64_t positives, double log_p,
+            const std::int32_t* rows, const Print& print);
+  void count_items(Level& level, const std::int32_t* rows, std::int64_t n);
+  Level& level(std::size_t depth) {
+    while (levels_.size() <= depth) levels_.push_back(std::make_unique<Level>());
+    return *levels_[depth];
+  }
+
+  const Data& data_;
+  const MarginTest& test_;
+  const PermutedLabels* labels_;
+  SignificantBound& bound_;
+  Met& met_;
+  Meter* meter_ = nullptr;
+  Seen seen_;
+  Candidates candidates_;
+  std::vector<InnerAt> inner_;       // of each support
+  std::vector<std::int64_t> stamp_;  // the support that log_p_ of a number of positives is for
+  std::vector<double> log_p_;
+  std::vector<std::int64_t> extreme_;
+  std::vector<std::int32_t> all_, rest_;
+  PlaneCounts root_;
+
+  // The branch: records that hold the first item, with the items that enough of them hold.
+  std::int32_t first_ = 0;
+  std::vector<std::int32_t> ranks_;  // of these items
+  std::vector<std::int32_t> base_;   // ranks of items that all of the records hold
+  std::vector<std::int32_t> positions_;
+  ItemRows rows_;
+  std::vector<std::int32_t> path_;  // ranks
+  std::vector<std::unique_ptr<Level>> levels_;
+};
+
+void Worker::search_branch(std::int32_t first) {
+  first_ = first;
+  positions_ = data_.occurrences[static_cast<std::size_t>(first)];
+  const auto n = static_cast<std::int64_t>(positions_.size());
+  if (n < bound_.least_support()) return;
+  std::vector<std::int32_t> count(data_.item.size(), 0);
+  std::int64_t work = 0;
+  for (const std::int32_t p : positions_) {
+    const auto row = static_cast<std::size_t>(p);
+    for (std::int64_t k = data_.rows.start[row]; k < data_.rows.start[row + 1]; ++k)
+      ++count[static_cast<std::size_t>(data_.rows.items[static_cast<std::size_t>(k)])];
+    work += data_.rows.start[row + 1] - data_.rows.start[row];
+  }
+  meter_->spend(2 * work);
+  // Prefix-preserving: an earlier item that all records hold has found this set before.
+  if (!by_size())
+    for (std::int32_t i = 0; i < first; ++i)
+      if (count[static_cast<std::size_t>(i)] == n) return;
+  ranks_.clear();
+  base_.clear();
+  std::vector<std::int32_t> local(data_.item.size(), -1);
+  std::int32_t core = -1;  // extensions come behind it
+  for (std::size_t i = 0; i < count.size(); ++i) {
+    if (count[i] == n) base_.push_back(static_cast<std::int32_t>(i));
+    if (count[i] == n || count[i] < bound_.least_support()) continue;
+    local[i] = static_cast<std::int32_t>(ranks_.size());
+    if (static_cast<std::int32_t>(i) < first) core = local[i];
+    ranks_.push_back(static_cast<std::int32_t>(i));
+  }
+  rows_.start.assign(1, 0);
+  rows_.items.clear();
+  for (const std::int32_t p : positions_) {
+    const auto row = static_cast<std::size_t>(p);
+    for (std::int64_t k = data_.rows.start[row]; k < data_.rows.start[row + 1]; ++k) {
+      const std::int32_t i =
+          local[static_cast<std::size_t>(data_.rows.items[static_cast<std::size_t>(k)])];
+      if (i >= 0) rows_.items.push_back(i);
+    }
+    rows_.start.push_back(static_cast<std::int64_t>(rows_.items.size()));
+  }
+  path_.assign(1, first);
+  std::vector<std::int32_t> rows(positions_.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  const Counted root{all_.data(), test_.n_records(), labels_ ? &root_ : nullptr};
+  search(0, core, rows.data(), n, root);
+}
+
+void Worker::count_items(Level& level, const std::int32_t* rows, std::int64_t n) {
+  level.count.assign(ranks_.size(), 0);
+  std::int64_t work = 0;
+  for (std::int64_t k = 0; k < n; ++k) {
+    const auto row = static_cast<std::size_t>(rows[k]);
+    const std::int64_t begin = rows_.start[row], end = rows_.start[row + 1];
+    for (std::int64_t m = begin; m < end; ++m)
+      ++level.count[static_cast<std::size_t>(rows_.items[static_cast<std::size_t>(m)])];
+    work += end - begin;
+  }
+  meter_->spend(2 * work);
+}
+
+// The set of these rows, and all that extend it by items behind `core`.
+void Worker::search(std::size_t depth, std::int32_t core, const std::int32_t* rows, std::int64_t n,
+                    const Counted& above) {
+  Level& here = level(depth);
+  if (by_size()) {
+    const Counted counted = evaluate(depth, n, rows, above);
+    if (static_cast<std::int64_t>(path_.size()) < data_.query->max_size) {
+      count_items(here, rows, n);
+      extend(depth, core, rows, n, counted);
+    }
+    return;
+  }
+  count_items(here, rows, n);
+  here.closed.assign(ranks_.size(), 0);
+  const std::vector<std::uint8_t>* const before = depth ? &level(depth - 1).closed : nullptr;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    if (here.count[i] != n) continue;
+    const bool known = before && (*before)[i];
+    if (static_cast<std::int32_t>(i) < core && !known) return;
+    here.closed[i] = 1;
+  }
+  extend(depth, core, rows, n, evaluate(depth, n, rows, above));
+}
+
+void Worker::extend(std::size_t depth, std::int32_t core, const std::int32_t* rows, std::int64_t n,
+                    const Counted& above) {
+  Level& here = level(depth);
+  const std::int64_t least = bound_.least_support();
+  if (n <= least) return;
+  // Occurrences of all extensions at once.
+  std::vector<std::int32_t> chosen;
+  std::vector<std::int64_t> next(ranks_.size(), -1);
+  std::int64_t total = 0;
+  for (auto i = static_cast<std::size_t>(core + 1); i < ranks_.size(); ++i) {
+    if (here.count[i] == n || here.count[i] < least) continue;
+    chosen.push_back(static_cast<std::int32_t>(i));
+    next[i] = total;
+    total += here.count[i];
+  }
+  here.rows.resize(static_cast<std::size_t>(total));
+  for (std::int64_t k = 0; k < n; ++k) {
+    const auto row = static_cast<std::size_t>(rows[k]);
+    for (std::int64_t m = rows_.start[row + 1]; m-- > rows_.start[row];) {
+      const std::int32_t i = rows_.items[static_cast<std::size_t>(m)];
+      if (i <= core) break;
+      std::int64_t& at = next[static_cast<std::size_t>(i)];
+      if (at >= 0) here.rows[static_cast<std::size_t>(at++)] = rows[k];
+    }
+  }
+  for (const std::int32_t i : chosen) {
+    const std::int64_t size = here.count[static_cast<std::size_t>(i)];
+    if (size < bound_.least_support()) continue;
+    path_.push_back(ranks_[static_cast<std::size_t>(i)]);
+    const std::int64_t begin = next[static_cast<std::size_t>(i)] - size;
+    search(depth + 1, i, here.rows.data() + begin, size, above);
+    path_.pop_back();
+  }
+}
+
+// Tests the set; returns the nearest set above whose counts are known, which may be this one.
+Counted Worker::evaluate(std::size_t depth, std::int64_t n, const std::int32_t* rows,
+                         const Counted& above) {
+  Level& here = level(depth);
+  here.records.resize(static_cast<std::size_t>(n));
+  for (std::int64_t k = 0; k < n; ++k)
+    here.records[static_cast<std::size_t>(k)] = positions_[static_cast<std::size_t>(rows[k])];
+  const auto positives = std::lower_bound(here.records.begin(), here.records.end(),
+                                          static_cast<std::int32_t>(test_.n_positives())) -
+                         here.records.begin();
+  const double log_p = test_.log_p(n, positives);
+  const Print print = by_size() ? print_of(here.records.data(), n) : Print{};
+  if (bound_.candidate(n, log_p)) keep(depth, n, positives, log_p, rows, print);
+  if (by_size() && !met_.insert(print)) return above;
+  ++seen_.by_support[static_cast<std::size_t>(n)];
+  ++seen_.n_new;
+  if (!labels_) {
+    bound_.tell(seen_, false);
+    return above;
+  }
+  if (here.planes.n_planes() == 0) here.planes = PlaneCounts(labels_->n_chunks(), n_planes());
+  if (2 * n <= above.size) {
+    count_positives(*labels_, here.records.data(), n, here.planes);
+    meter_->spend(4 * n * labels_->n_chunks());
+  } else {  // those that the set above has more are fewer
+    rest_.clear();
+    std::set_difference(above.records, above.records + above.size, here.records.begin(),
+                        here.records.end(), std::back_inserter(rest_));
+    count_positives(*labels_, rest_.data(), static_cast<std::int64_t>(rest_.size()), here.planes);
+    subtract_from(*above.counts, labels_->n_chunks(), here.planes);
+    meter_->spend(4 * above.size + 4 * static_cast<std::int64_t>(rest_.size()));
+  }
+  if (bound_.testable(n)) permute(n, here.planes);
+  bound_.tell(seen_, false);
+  return {here.records.data(), n, &here.planes};
+}
+
+// Lowers the minima of permutations.
+void Worker::permute(std::int64_t support, const PlaneCounts& counts) {
+  const double limit = bound_.limit();
+  InnerAt& inner = inner_[static_cast<std::size_t>(support)];
+  // Computed under a higher limit it holds as well, but more has to be looked at.
+  if (inner.limit > limit + 1) inner = {limit, test_.inner(support, limit)};
+  extreme_.clear();
+  outside(*labels_, counts, support, inner.inner.low, inner.inner.high, extreme_);
+  for (const std::int64_t b : extreme_) {
+    const auto k = static_cast<std::size_t>(counts.count(b));
+    if (stamp_[k] != support) {
+      stamp_[k] = support;
+      log_p_[k] = test_.log_p(support, static_cast<std::int64_t>(k));
+    }
+    double& minimum = seen_.minima[static_cast<std::size_t>(b)];
+    if (log_p_[k] >= minimum) continue;
+    minimum = log_p_[k];
+    ++seen_.n_lower;
+  }
+  meter_->spend(20 * static_cast<std::int64_t>(extreme_.size()) + 200);
+}
+
+void Worker::keep(std::size_t depth, std::int64_t n, std::int64_t positives, double log_p,
+                  const std::int32_t* rows, const Print& print) {
+  Level& here = level(depth);
+  if (by_size()) count_items(here, rows, n);
+  Candidate rule{log_p, n, positives, candidates_.items.size(), 0, 0, 0, print};
+  const auto append = [&](std::int32_t rank) {
+    candidates_.items.push_back(data_.item[static_cast<std::size_t>(rank)]);
+  };
+  for (const std::int32_t rank : path_) append(rank);
+  rule.path_end = rule.closed_begin = candidates_.items.size();
+  for (const std::int32_t rank : base_) append(rank);
+  for (std::size_t i = 0; i < ranks_.size(); ++i)
+    if (here.count[i] == n) append(ranks_[i]);
+  rule.closed_end = candidates_.items.size();
+  for (const auto& [begin, end] :
+       {std::pair{rule.path_begin, rule.path_end}, std::pair{rule.closed_begin, rule.closed_end}})
+    std::sort(candidates_.items.begin() + static_cast<std::ptrdiff_t>(begin),
+              candidates_.items.begin() + static_cast<std::ptrdiff_t>(end));
+  candidates_.rules.push_back(rule);
+  if (candidates_.items.size() > candidates_.checked) candidates_.purge(bound_);
+}
+
+// The rules of all threads, in an order that does not depend on these.
+void gather(std::vector<std::unique_ptr<Worker>>& workers, const SignificantBound& bound,
+            SignificantRules& result) {
+  struct Ref {
+    const Candidate* rule;
+    const std::int32_t* items;
+    std::pair<const std::int32_t*, const std::int32_t*> path() const {
+      return {items + rule->path_begin, items + rule->path_end};
+    }
+    std::pair<const std::int32_t*, const std::int32_t*> closed() const {
+      return {items + rule->closed_begin, items + rule->closed_end};
+    }
+  };
+  const auto less = [](const auto& a, const auto& b) {
+    return std::lexicographical_compare(a.first, a.second, b.first, b.second);
+  };
+  std::vector<Ref> found;
+  for (const auto& worker : workers) {
+    worker->candidates().purge(bound);
+    for (const Candidate& rule : worker->candidates().rules)
+      found.push_back({&rule, worker->candidates().items.data()});
+  }
+  // Conjunctions of the same records hold the same items: the shortest of them stays.
+  std::sort(found.begin(), found.end(), [&](const Ref& a, const Ref& b) {
+    if (a.rule->log_p != b.rule->log_p) return a.rule->log_p < b.rule->log_p;
+    if (a.rule->support != b.rule->support) return a.rule->support > b.rule->support;
+    if (less(a.closed(), b.closed())) return true;
+    if (less(b.closed(), a.closed())) return false;
+    const auto size = [](const Ref& x) { return x.rule->path_end - x.rule->path_begin; };
+    return size(a) != size(b) ? size(a) < size(b) : less(a.path(), b.path());
+  });
+  const auto same = [](const Ref& a, const Ref& b) {
+    return a.rule->support == b.rule->support &&
+           std::equal(a.closed().first, a.closed().second, b.closed().first, b.closed().second);
+  };
+  found.erase(std::unique(found.begin(), found.end(), same), found.end());
+  for (const Ref& ref : found) {
+    result.path.insert(result.path.end(), ref.path().first, ref.path().second);
+    result.closed.insert(result.closed.end(), ref.closed().first, ref.closed().second);
+    result.path_start.push_back(static_cast<std::int64_t>(result.path.size()));
+    result.closed_start.push_back(static_cast<std::int64_t>(result.closed.size()));
+    result.support.push_back(ref.rule->support);
+    result.positives.push_back(ref.rule->positives);
+    result.log_p.push_back(ref.rule->log_p);
+  }
+}
+
+// Workers that are not at work.
+class Pool {
+ public:
+  template <class Make>
+  Worker* take(const Make& make) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (idle_.empty()) {
+      workers.push_back(make());
+      return workers.back().get();
+    }
+    Worker* const worker = idle_.back();
+    idle_.pop_back();
+    return worker;
+  }
+  void give_back(Worker* worker) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    idle_.push_back(worker);
+  }
+  std::vector<std::unique_ptr<Worker>> workers;
+
+ private:
+  std::mutex mutex_;
+  std::vector<Worker*> idle_;
+};
+
+}  // namespace
+
+SignificantRules significant_rules(const SignificantQuery& query, int n_jobs, Poll poll) {
+  const std::int64_t n_positives =
+      std::count_if(query.labels, query.labels + query.n_records, [](auto x) { return x != 0; });
+  const MarginTest test(query.n_records, n_positives, query.test, query.alternative);
+  SignificantBound bound(query, test);
+  const Data data = prepare(query, n_positives, query.min_support);
+  std::optional<PermutedLabels> labels;
+  if (query.correction == Correction::permutation) {
+    std::vector<std::int32_t> order(data.position.size());
+    for (std::size_t r = 0; r < order.size(); ++r)
+      order[static_cast<std::size_t>(data.position[r])] = static_cast<std::int32_t>(r);
+    labels.emplace(query.n_records, n_positives, query.n_permutations, query.seed, order.data(),
+                   n_jobs, poll);
+  }
+  Met met;
+  Pool pool;
+  const auto n_branches = static_cast<std::int64_t>(data.item.size());
+  // Frequent items first: their branches are small, and raise the bound for those that are large.
+  for_blocks(n_branches, n_jobs, poll, [&](std::int64_t block, StopToken& token) {
+    Worker* const worker = pool.take([&] {
+      return std::make_unique<Worker>(data, test, labels ? &*labels : nullptr, bound, met);
+    });
+    worker->branch(static_cast<std::int32_t>(n_branches - 1 - block), token);
+    worker->tell();
+    pool.give_back(worker);
+  });
+  SignificantRules result;
+  bound.finish(result);
+  gather(pool.workers, bound, result);
+  return result;
+}
+
+}  // namespace tacit

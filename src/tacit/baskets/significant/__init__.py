@@ -1,0 +1,1 @@
+"""Rules about a target with an error rate over all conjunctions that were searched."""
