@@ -259,8 +259,8 @@ def wide(section: Section, n_records: int = 1_000_000, n_items: int = 80_000) ->
     section.say(
         f"Drawn: baskets of 12 items, 60 % of them from one of {n_items // 100} themes of 100 "
         f"items, the rest by Zipf's law. {held.nnz / held.shape[0]:.1f} stored values a record; "
-        f"two threads; the peak of the process, data included, is {peak:.1f} GB. EASE in NumPy would "
-        f"need {8 * n_items**2 / 1e9:.0f} GB for the weights alone.",
+        f"two threads; the peak of the process, data included, is {peak:.1f} GB. EASE in NumPy "
+        f"would need {8 * n_items**2 / 1e9:.0f} GB for the weights alone.",
         "",
     )
     section.table(

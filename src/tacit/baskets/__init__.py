@@ -4,18 +4,14 @@ from tacit.baskets.association_rules import AssociationRules
 from tacit.baskets.evaluation import evaluate_recommender
 from tacit.baskets.figures import RecommenderEvaluation
 from tacit.baskets.frequent_itemsets import FrequentItemsets
-from tacit.baskets.items import Items
 from tacit.baskets.itemset_list import Itemsets
-from tacit.baskets.mining import Forecast
 from tacit.baskets.recommender import Recommender
 from tacit.baskets.significant.rule import SignificantRule
 from tacit.baskets.significant.significant_rules import SignificantRules
 
 __all__ = [
     "AssociationRules",
-    "Forecast",
     "FrequentItemsets",
-    "Items",
     "Itemsets",
     "Recommender",
     "RecommenderEvaluation",

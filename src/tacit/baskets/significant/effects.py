@@ -52,8 +52,8 @@ def step_up(
 def _harmonic(n: int) -> float:
     """Return 1 + 1/2 + … + 1/n.
 
-    >>> _harmonic(4) == 25 / 12, round(_harmonic(10**9), 6)
-    (True, 21.300482)
+    >>> round(_harmonic(4), 6), round(_harmonic(10**9), 6)
+    (2.083333, 21.300482)
     """
     if n < 10**6:
         return float((1 / np.arange(1, n + 1)).sum())
