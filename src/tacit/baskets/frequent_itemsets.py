@@ -74,7 +74,8 @@ class FrequentItemsets(Listed, Estimator):
     discretise : spec or mapping, default "auto"
         How numeric columns are cut into bins, as for :class:`tacit.Table`.
     kinds : mapping, optional
-        ``{column: kind}``, as for :class:`tacit.Table`.
+        ``{column: kind}`` for columns that are not what they look like, as for
+        :class:`tacit.Table`.
     n_jobs : int, optional
         Threads; the result does not depend on it.
     verbose : int, default 0

@@ -132,8 +132,6 @@ class Recommender(Estimator):
     >>> import tacit
     >>> visits = tacit.datasets.load_visits()
     >>> rec = tacit.Recommender(random_state=0).fit(visits)
-    >>> rec.recommend(["sports"], n=2)["item"].to_list()
-    ['scores', 'home']
     >>> rec.similar("sports", n=1)["item"].to_list()
     ['scores']
     """
