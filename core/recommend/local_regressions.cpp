@@ -8,7 +8,7 @@
 namespace tacit {
 namespace {
 
-constexpr std::int64_t kItems = 64;  // of a block
+constexpr std::int64_t kItems = 64;   // of a block
 constexpr std::int64_t kSearch = 12;  // steps of a search cost as much as so many of a walk
 
 // The counts of one row at the neighbours first … last: by a walk along the row where it is short,
