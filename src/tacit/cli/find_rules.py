@@ -31,7 +31,7 @@ def find_rules(
     ],
     n_conditions: Annotated[
         str, typer.Option("--n-conditions", "-n", help="Number of conditions; 1-4 for one to four.")
-    ] = "2",
+    ] = "1-2",
     min_support: Annotated[
         float, typer.Option(help="Records (or their weight) that must match the conditions.")
     ] = 30,
@@ -95,15 +95,21 @@ def find_rules(
     if json:
         print_json(_as_json(finder))
     elif output is None:
-        fraction = finder.n_hits_ / finder.n_records_
-        console = make_console()
-        console.print(
-            f"{target} = {value or '(missing)'} in {number(finder.n_hits_)} of "
-            f"{number(finder.n_records_)} records ({fraction:.1%}); the best rules by {criterion}"
-        )
-        put(console, rules_grid(finder.rules_))
+        _print(finder, value)
     else:
         typer.echo(f"{output}: {len(finder.rules_)} rules")
+
+
+def _print(finder: RuleFinder, value: str) -> None:
+    """Print how many records have the value, and the rules."""
+    fraction = finder.n_hits_ / finder.n_records_
+    console = make_console()
+    console.print(
+        f"{finder.target} = {value or '(missing)'} in {number(finder.n_hits_)} of "
+        f"{number(finder.n_records_)} records ({fraction:.1%}); the best rules by "
+        f"{finder.criterion}"
+    )
+    put(console, rules_grid(finder.rules_))
 
 
 def _lengths(text: str) -> tuple[int, int]:
