@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["network_scene"]
 
+_MOST, _LINES = 25, 80  # rules and lines that can be read
 _SMALLEST, _LARGEST = 10.0, 17.0  # sizes of type, by support
 _DOT = 13.0  # the diameter of a rule's dot
 _WIDEST = 230.0  # of a name
@@ -40,14 +41,17 @@ class _Graph(NamedTuple):
     last: NDArray[np.bool_]  # whether an arc leads to the consequent
 
 
-def network_scene(rules: AssociationRules, top: int, by: str = "lift") -> Scene:
-    """Draw the strongest rules."""
-    shown = rules.strongest(top, by=by)
+def network_scene(rules: AssociationRules, top: int | None = None, by: str = "lift") -> Scene:
+    """Draw the strongest rules: so many, or as many as can be read."""
+    shown = rules.strongest(_MOST if top is None else top, by=by)
+    if top is None:
+        lines = np.cumsum([1 if size == 1 else size + 1 for size in np.diff(shown.indptr).tolist()])
+        shown = shown.take(slice(max(int(np.searchsorted(lines, _LINES, "right")), 1)))
     title = _title(len(rules), len(shown), by)
     graph = _graph(shown)
     lift = shown.measure("lift")
     scale = LiftScale.of(lift)
-    supports = _supports(shown, graph.items)
+    supports = _supports(rules, graph.items)
     most = max(supports.max(initial=0.0), 1e-300)
     types = _SMALLEST + (_LARGEST - _SMALLEST) * np.sqrt(supports / most)
     names = [shown.items.names[cell] for cell in graph.items]
@@ -81,7 +85,7 @@ def network_scene(rules: AssociationRules, top: int, by: str = "lift") -> Scene:
     _draw_rules(scene, shown, graph, centres, sizes, scale)
     for k, (name, text) in enumerate(zip(names, texts, strict=True)):
         (x, y), (width, high), size = centres[k].tolist(), sizes[k].tolist(), float(types[k])
-        told = f"{name}: {supports[k]:.2%} of records"
+        told = f"{name}: in {supports[k]:.2%} of records, or more"
         left, above = x - width / 2, y - high / 2
         scene.items.append(Box(left, above, width, high, FILL, STROKE, radius=high / 3, title=told))
         scene.items.append(Words(x, y + 0.35 * size, text, round(size, 1), INK, "middle",
@@ -131,14 +135,10 @@ def _supports(rules: AssociationRules, cells: list[int]) -> NDArray[np.float64]:
     The counts of consequents and of single antecedents are known. Others are in as many records as
     an antecedent that holds them, or more.
     """
-    counts = dict.fromkeys(cells, 0.0)
-    for k in range(len(rules)):
-        both, left, right = rules.counts[k].tolist()
-        target = int(rules.consequents[k])
-        counts[target] = max(counts[target], right)
-        for cell in rules.antecedents[rules.indptr[k] : rules.indptr[k + 1]].tolist():
-            counts[cell] = max(counts[cell], left, both)
-    return np.array([counts[cell] for cell in cells]) / float(rules.total)
+    counts = np.zeros(len(rules.items.names))
+    np.maximum.at(counts, rules.consequents, rules.counts[:, 2])
+    np.maximum.at(counts, rules.antecedents, np.repeat(rules.counts[:, 1], np.diff(rules.indptr)))
+    return np.asarray(counts[cells] / float(rules.total))
 
 
 def _draw_rules(
@@ -166,7 +166,7 @@ def _draw_rules(
     for arc in reversed(range(len(arrows))):
         arrow, k = arrows[arc], int(graph.owners[arc])
         end = arrow.end if graph.last[arc] else arrow.head[0]
-        width = arrow.width * 0.75
+        width = arrow.width * (0.75 if graph.last[arc] else 0.5)
         scene.items.append(
             Bow(arrow.start, arrow.bend, end, width, colours[k], title=told[k])
         )

@@ -11,7 +11,7 @@ from tacit.baskets.lift_scale import LiftScale
 from tacit.plot.drawing import INK, new_axes, number_formatter, room
 from tacit.plot.labels import Label, place_labels
 from tacit.plot.scene import Bow, Box, Dots, Scene, Words, fit, text_width
-from tacit.plot.theme import EDGE, FAINT, STROKE
+from tacit.plot.theme import EDGE, FAINT, PAPER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -73,7 +73,7 @@ def plot_scatter(rules: AssociationRules, ax: Axes | None = None) -> Axes:
     )  # fmt: skip
     ax.margins(0.06)
     bar = ax.figure.colorbar(dots, ax=ax, label="lift", fraction=0.05, pad=0.02)
-    bar.ax.yaxis.set_major_formatter(number_formatter(False))
+    bar.set_ticks(list(scale.edges), labels=[f"{x:.3g}" for x in scale.edges])
     bar.outline.set_visible(False)
     bar.solids.set_alpha(1)
     if len(scale.colours) == 1:
@@ -89,22 +89,20 @@ def _name(ax: Axes, rules: AssociationRules, places: NDArray[np.float64]) -> Non
     pixels = ax.transAxes.inverted().transform(ax.transData.transform(places))
     points = np.column_stack([pixels[:, 0] * width, (1 - pixels[:, 1]) * height])
     texts = {k: _lines(rules, k, size) for k in notable_rules(rules)}
-    for label in _labels(points, texts, size, (width, height)):
+    for label in _labels(points, texts, size, (4, 2, width - 2, height - 4)):
         x, y = points[label.point]
         near = label.nearest(x, y)
         ax.annotate(
             "", (x / width, 1 - y / height), (near[0] / width, 1 - near[1] / height),
             "axes fraction", "axes fraction",
-            arrowprops={"arrowstyle": "-", "color": STROKE, "linewidth": 0.7, "shrinkA": 0,
+            arrowprops={"arrowstyle": "-", "color": FAINT, "linewidth": 0.8, "shrinkA": 0,
                         "shrinkB": 0},
         )  # fmt: skip
-        from matplotlib.patheffects import withStroke
-
         ax.text(
             label.left / width, 1 - label.top / height,
             "\n".join(texts[label.point]).replace("$", r"\$"), transform=ax.transAxes,
             fontsize=size, color=INK, va="top", ha="left", linespacing=1.1,
-            path_effects=[withStroke(linewidth=2.2, foreground="white")],
+            bbox={"facecolor": PAPER, "alpha": 0.85, "edgecolor": "none", "pad": 1.0},
         ).set_in_layout(False)  # fmt: skip
 
 
@@ -140,13 +138,17 @@ class Scatter:
             self.scene.items.append(Dots(tuple(points), radius, colour, opacity))
         points = np.column_stack([self.x, self.y])
         texts = {k: _lines(rules, k, _SIZE) for k in notable_rules(rules)}
-        for label in _labels(points, texts, _SIZE, (_WIDTH, _HEIGHT - _BELOW)):
+        within = (_LEFT, last + 26, _WIDTH - 4, _HEIGHT - _BELOW)
+        for label in _labels(points, texts, _SIZE, within):
             x, y = points[label.point].tolist()
             near = label.nearest(x, y)
-            self.scene.items.append(Bow(near, near, (x, y), 0.8, STROKE))
+            self.scene.items.append(Bow(near, near, (x, y), 1.0, FAINT))
+            wide, high = label.right - label.left, label.bottom - label.top
+            back = Box(label.left - 2, label.top - 1, wide + 4, high + 2, PAPER, radius=3)
+            self.scene.items.append(back)
             for k, line in enumerate(texts[label.point]):
                 base = label.top + 0.82 * _SIZE + k * _LINE
-                self.scene.items.append(Words(label.left, base, line, _SIZE, INK, halo=True))
+                self.scene.items.append(Words(label.left, base, line, _SIZE, INK))
 
     def _frame(self, across: _Axis, up: _Axis, last: float) -> None:
         """Draw both axes and their names."""
@@ -193,12 +195,12 @@ class _Axis:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Return about five round numbers.
+    """Return about six round numbers.
 
     >>> _ticks(0.31, 0.82)
     [0.4, 0.5, 0.6, 0.7, 0.8]
     """
-    rough = (high - low) / 5
+    rough = (high - low) / 6
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(x * power for x in (1, 2, 5, 10) if x * power >= rough * 0.99)
     count = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
@@ -244,7 +246,7 @@ def _labels(
     points: NDArray[np.float64],
     texts: dict[int, tuple[str, ...]],
     size: float,
-    bounds: tuple[float, float],
+    bounds: tuple[float, float, float, float],
 ) -> list[Label]:
     wanted = [
         (k, max(text_width(line, size) for line in lines), len(lines) * size * _LINE / _SIZE)

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Label", "place_labels"]
 
+Bounds = tuple[float, float, float, float]
 _CELL = 4.0  # pixels of the grid in which points are counted
-_AWAY = (9.0, 18.0, 32.0, 52.0, 80.0, 115.0)  # how far from its point a label may be
+_AWAY = (9.0, 18.0, 32.0, 52.0, 80.0, 115.0, 160.0)  # how far from its point a label may be
 _DIRECTIONS = 16
 _PAD = 3.0  # around a label
 
@@ -36,13 +37,13 @@ class Label(NamedTuple):
 def place_labels(
     points: NDArray[np.float64],
     wanted: Sequence[tuple[int, float, float]],
-    bounds: tuple[float, float],
+    bounds: Bounds,
     most: int,
 ) -> list[Label]:
     """Return labels that overlap neither each other nor labelled points, the most wanted first.
 
-    `points` are pixels of a picture of size `bounds`; `wanted` are points with the width and the
-    height of their labels. Points near one with a label get none, nor do those without room.
+    `points` are pixels, and `bounds` where labels may be, from left to right and top down;
+    `wanted` are points with the width and the height of their labels. Points near one with a label get none, nor do those without room.
     """
     covered = _covered(points, bounds)
     placed: list[Label] = []
@@ -88,9 +89,10 @@ def _free(
     at: NDArray[np.float64],
     placed: list[Label],
     marked: list[NDArray[np.float64]],
-    bounds: tuple[float, float],
+    bounds: Bounds,
 ) -> bool:
-    if box.left < 2 or box.top < 2 or box.right > bounds[0] - 2 or box.bottom > bounds[1] - 2:
+    left, top, right, bottom = bounds
+    if box.left < left or box.top < top or box.right > right or box.bottom > bottom:
         return False
     if any(
         box.left < other.right + _PAD and other.left < box.right + _PAD
@@ -110,11 +112,9 @@ def _inside(box: Label, x: float, y: float, pad: float) -> bool:
     return box.left - pad < x < box.right + pad and box.top - pad < y < box.bottom + pad
 
 
-def _covered(
-    points: NDArray[np.float64], bounds: tuple[float, float]
-) -> Callable[[Label], float]:
+def _covered(points: NDArray[np.float64], bounds: Bounds) -> Callable[[Label], float]:
     """Return a function that counts, up to a few in a cell, the points under a box."""
-    shape = [int(x // _CELL) + 2 for x in bounds]
+    shape = [int(x // _CELL) + 2 for x in bounds[2:]]
     counts = np.zeros(shape)
     cells = np.clip((points // _CELL).astype(np.int64), 0, np.array(shape) - 2)
     np.add.at(counts, (cells[:, 0], cells[:, 1]), 1.0)
