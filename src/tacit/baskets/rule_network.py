@@ -167,9 +167,7 @@ def _draw_rules(
         arrow, k = arrows[arc], int(graph.owners[arc])
         end = arrow.end if graph.last[arc] else arrow.head[0]
         width = arrow.width * (0.75 if graph.last[arc] else 0.5)
-        scene.items.append(
-            Bow(arrow.start, arrow.bend, end, width, colours[k], title=told[k])
-        )
+        scene.items.append(Bow(arrow.start, arrow.bend, end, width, colours[k], title=told[k]))
         if graph.last[arc]:
             scene.items.append(Polygon(arrow.head, colours[k], told[k]))
     for node, k in enumerate(graph.dots, len(graph.items)):
