@@ -12,7 +12,7 @@ from support.commands import one_error, usage_error
 
 @pytest.fixture(scope="module")
 def sets(visits):
-    return tacit.FrequentItemsets(min_support=0.02).fit(visits)
+    return tacit.FrequentItemsets(min_support=0.02, kind="all").fit(visits)
 
 
 def rows(frame):
@@ -66,10 +66,10 @@ def test_options_are_the_parameters(run, sets, visits_file, options, parameters)
 
 
 def test_sets_that_rules_are_made_of(run, visits, visits_file):
-    options = [*FEW, "--kind", "all", "--max-size", 2, "--must-not-hold", "home", "--top", 5000]
+    options = [*FEW, "--kind", "closed", "--max-size", 2, "--must-not-hold", "home", "--top", 5000]
     printed = json.loads(run("association-rules", visits_file, *options, "--json").stdout)
     sets = tacit.FrequentItemsets(
-        min_support=0.02, kind="all", max_size=2, must_not_hold=["home"]
+        min_support=0.02, kind="closed", max_size=2, must_not_hold=["home"]
     ).fit(visits)
     assert printed["rules"] == rows(sets.rules().to_frame())
 

@@ -30,7 +30,9 @@ _rule_option = partial(typer.Option, rich_help_panel="Which rules are made of th
 
 Kind = Annotated[
     Literal["closed", "all"],
-    itemset_option(help="Rules are made of all frequent sets, or of closed ones: see the guide."),
+    itemset_option(
+        help="Rules are made of all frequent sets, or only of closed ones, which are fewer."
+    ),
 ]
 MinConfidence = Annotated[
     float,
@@ -74,7 +76,7 @@ By = Annotated[
 def association_rules(
     source: Source,
     which: ItemsetOptions,
-    kind: Kind = "closed",
+    kind: Kind = "all",
     *,
     min_confidence: MinConfidence = 0.5,
     antecedent: Antecedent = None,

@@ -141,8 +141,8 @@ def _headline(finder: SignificantRules) -> str:
     if finder.n_significant_ > len(finder.rules_):
         listed += f" (of {finder.n_significant_:,} that are significant)"
     return (
-        f"{listed} among {finder.n_testable_:,} testable hypotheses, p-values up to "
-        f"{finder.threshold_:.3g}\n{finder._title()}"
+        f"{listed} among {finder.n_testable_:,} testable hypotheses, "
+        f"threshold of p-values {finder.threshold_:.3g}\n{finder._title()}"
     )
 
 
