@@ -18,12 +18,12 @@ ANY_SIZE = (1, 2**31)
 
 
 def mine(records, min_count, kind, *, weights=None, sizes=ANY_SIZE, top=0, excluded=None,
-         max_bytes=2**40, count_only=False, jobs=1, dtype=np.uint16, n_values=None):  # fmt: skip
+         groups=None, max_bytes=2**40, count_only=False, jobs=1, dtype=np.uint16, n_values=None):  # fmt: skip
     indptr, values = oracles.csr([sorted(record) for record in records], dtype)
     n_values = n_values or 1 + max((max(r) for r in records if r), default=0)
     return _core.mine_itemsets(
         _core.Records(indptr, values, n_values), min_count, kind, sizes, top,
-        None if weights is None else np.array(weights, np.int64), excluded, max_bytes, count_only,
+        None if weights is None else np.array(weights, np.int64), excluded, groups, max_bytes, count_only,
         jobs,
     )  # fmt: skip
 
@@ -170,7 +170,7 @@ def test_ctrl_c_returns_the_branches_that_are_complete():
         records = _core.Records(indptr, values, 200)
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         indptr, items, counts, _, status = _core.mine_itemsets(
-            records, 20, "all", (1, 10**6), 0, None, None, 2**62, False, 2
+            records, 20, "all", (1, 10**6), 0, None, None, None, 2**62, False, 2
         )
         sets = [items[a:b] for a, b in zip(indptr[:2000], indptr[1:2001])]
         right = all(bits[:, s].all(axis=1).sum() == c for s, c in zip(sets, counts))
