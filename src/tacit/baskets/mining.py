@@ -170,15 +170,14 @@ class Question:
         """Put the items that all sets hold into each of them; they are a set by themselves, too."""
         held = np.array(self.hold, np.uint32)
         count = self._alone(baskets, least)
-        alone = [] if count is None else [count]
-        sizes = np.concatenate((np.diff(indptr), [0] * len(alone))).astype(np.int64)
+        alone = np.array([] if count is None else [count], np.int64)
+        sizes = np.concatenate((np.diff(indptr), np.zeros_like(alone)))
         owner = np.repeat(np.arange(len(sizes)), sizes)
         all_owner = np.concatenate((owner, np.repeat(np.arange(len(sizes)), len(held))))
         all_cells = np.concatenate((cells, np.tile(held, len(sizes))))
         order = np.lexsort((all_cells, all_owner))
         starts = np.concatenate(([0], np.cumsum(sizes + len(held))))
-        counts = np.concatenate((counts, alone)).astype(np.int64)
-        return starts, all_cells[order], counts
+        return starts, all_cells[order], np.concatenate((counts, alone))
 
 
 def _holders(baskets: Baskets, hold: NDArray[np.int64]) -> NDArray[np.int64]:
