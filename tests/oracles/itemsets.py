@@ -43,10 +43,10 @@ def association_rules(sets, total, min_confidence, *, redundant=True, min_improv
     for items, both in sets.items():
         for k, consequent in enumerate(items):
             antecedent = items[:k] + items[k + 1 :]
-            if not antecedent or Fraction(both, sets[antecedent]) < Fraction(min_confidence):
+            if not antecedent or Fraction(both, sets[antecedent]) < Fraction(str(min_confidence)):
                 continue
             gain = Fraction(both, sets[antecedent]) - _best_of_parts(sets, total, items, k)
-            if redundant or (gain > 0 and gain >= Fraction(min_improvement)):
+            if redundant or (gain > 0 and gain >= Fraction(str(min_improvement))):
                 found[antecedent, consequent] = (both, sets[antecedent], sets[consequent,])
     return found
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from tacit import store
     from tacit.scale import PartitionedTable
+    from tacit.table.input_spec import Origin
 
 __all__ = ["FrequentItemsets"]
 
@@ -112,7 +113,7 @@ class FrequentItemsets(Listed, Estimator):
     """
 
     _kind = "frequent_itemsets"
-    _input_tags = ("sparse", "categorical", "string", "allow_nan")
+    _input_tags = ("sparse", "categorical", "string")
 
     def __init__(
         self,
@@ -145,8 +146,8 @@ class FrequentItemsets(Listed, Estimator):
         sample_weight : array-like, optional
             A weight for each record.
         """
-        baskets = self._baskets(X, sample_weight)
-        return self._search(baskets, self._question(baskets.items))
+        baskets, origin = self._baskets(X, sample_weight)
+        return self._search(baskets, self._question(baskets.items), origin)
 
     def _fit_partitions(self, X: PartitionedTable, y: None = None) -> FrequentItemsets:
         defaults = check_flag(self.defaults, "defaults")
@@ -174,15 +175,15 @@ class FrequentItemsets(Listed, Estimator):
             ``n_itemsets`` and ``n_bytes``.
         """
         fresh = FrequentItemsets(**{**self.get_params(), "one_of": None, "n_itemsets": None})
-        baskets = fresh._baskets(open_path(X), sample_weight)
+        baskets, _ = fresh._baskets(open_path(X), sample_weight)
         return fresh._question(baskets.items).forecast(baskets)
 
-    def _baskets(self, X: Any, sample_weight: Any) -> Baskets:
+    def _baskets(self, X: Any, sample_weight: Any) -> tuple[Baskets, Origin]:
         defaults = check_flag(self.defaults, "defaults")
         X = Table.from_baskets(X) if is_baskets(X, known=True) else X
         inputs = Inputs.fit(self, X, None, sample_weight, kinds=self.kinds, drop=True)
         table = inputs.table(self.discretise, n_jobs=self.n_jobs)
-        return table_baskets(table, defaults=defaults)
+        return table_baskets(table, defaults=defaults), inputs.remembered.origin
 
     def _question(self, items: Items) -> Question:
         """Check the parameters, in the order in which they are listed."""
@@ -219,7 +220,9 @@ class FrequentItemsets(Listed, Estimator):
             return parse_bytes(self.memory, "memory")
         return check_int(self.memory, "memory", 1)
 
-    def _search(self, baskets: Baskets, question: Question) -> FrequentItemsets:
+    def _search(
+        self, baskets: Baskets, question: Question, origin: Origin = "table"
+    ) -> FrequentItemsets:
         started = time.perf_counter()
         if self.verbose:
             n = len(baskets.indptr) - 1
@@ -231,7 +234,7 @@ class FrequentItemsets(Listed, Estimator):
         self.itemsets_ = sets
         self.n_records_ = sets.total
         self.complete_ = complete
-        self._input = InputSpec.of_schema(baskets.items.schema)
+        self._input = InputSpec.of_schema(baskets.items.schema, origin)
         return self
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -144,7 +144,7 @@ class Question:
                     f"interrupted: {len(counts):,} itemsets of branches that were searched to "
                     "the end are kept, others are missing"
                 ),
-                stacklevel=2,
+                stacklevel=5,
             )
         cells = items.cells.astype(np.uint32)[values]
         if self.hold and self.kind == "all":
