@@ -123,9 +123,24 @@ def test_best_subsets_and_rules_that_are_found(container, tmp_path):
     found = tacit.RuleFinder("pays", "yes", n_conditions=1).fit(MIXED[container](data, tmp_path))
     again = tacit.RuleFinder("pays", "yes", n_conditions=1).fit(frame)
     assert found.to_frame().equals(again.to_frame())
+    sets = tacit.FrequentItemsets(min_support=0.1, defaults=True)
+    found = sets.fit(MIXED[container](data, tmp_path)).to_frame()
+    assert found.equals(clone(sets).fit(frame).to_frame())
     sure = tacit.SignificantRules(random_state=0)
-    sure.fit(MIXED[container](data, tmp_path), "pays")
-    assert sure.to_frame().equals(clone(sure).fit(frame, "pays").to_frame())
+    found = sure.fit(MIXED[container](data, tmp_path), "pays").to_frame()
+    assert found.equals(clone(sure).fit(frame, "pays").to_frame())
+
+
+@pytest.mark.filterwarnings("ignore:Constructing a DIA matrix")
+@pytest.mark.parametrize("container", BINARY)
+def test_itemsets_of_zeros_and_ones(container, tmp_path):
+    values = binary_values(N)
+    expected = tacit.FrequentItemsets(min_support=0.05).fit(values).to_frame()
+    made = BINARY[container](values, tmp_path)
+    found = tacit.FrequentItemsets(min_support=0.05).fit(made).to_frame()
+    assert len(found) > 5
+    assert found["count"].equals(expected["count"])
+    assert found["size"].equals(expected["size"])
 
 
 @pytest.mark.parametrize("container", MIXED)

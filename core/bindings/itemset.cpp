@@ -2,6 +2,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "bindings/common.hpp"
+#include "itemset/association.hpp"
 #include "itemset/mine.hpp"
 #include "itemset/supersets.hpp"
 
@@ -11,7 +12,8 @@ namespace {
 nb::object bind_mine(const RecordArrays& records, std::int64_t min_count, const std::string& kind,
                      const std::tuple<std::int64_t, std::int64_t>& sizes, std::int64_t top,
                      const std::optional<Ints>& weights, const std::optional<Flags>& excluded,
-                     std::int64_t max_bytes, bool count_only, int n_jobs) {
+                     const std::optional<Flags>& groups, std::int64_t max_bytes, bool count_only,
+                     int n_jobs) {
   MineOptions options;
   options.kind = named<ItemsetKind>({{"all", ItemsetKind::all},
                                      {"closed", ItemsetKind::closed},
@@ -24,10 +26,19 @@ nb::object bind_mine(const RecordArrays& records, std::int64_t min_count, const 
   options.max_bytes = max_bytes;
   options.count_only = count_only;
   require(min_count >= 1, "min_count must be 1 or greater");
+  const std::int64_t n_values = records.n_values();
+  if (groups && groups->size() > 0) {
+    require(!count_only, "groups do not go with count_only");
+    require(n_values > 0 && static_cast<std::int64_t>(groups->size()) % n_values == 0,
+            "groups must be as many as values, for each group");
+    options.groups = groups->data();
+    options.n_values = n_values;
+    options.n_groups = static_cast<std::int64_t>(groups->size()) / n_values;
+  }
   require(top == 0 || (!count_only && options.kind != ItemsetKind::maximal),
           "top goes with neither maximal sets nor count_only");
   require(records.n_stored() < 0x80000000, "too many stored values for one search");
-  require(!excluded || static_cast<std::int64_t>(excluded->size()) == records.n_values(),
+  require(!excluded || static_cast<std::int64_t>(excluded->size()) == n_values,
           "excluded must be as many as values");
   Itemsets sets;
   run([&] {
@@ -66,15 +77,38 @@ Array<std::int64_t> bind_superset_counts(const Ints& indptr, const Ids& items, c
   return to_numpy(std::move(out), {asked_indptr.size() - 1});
 }
 
+nb::tuple bind_association_rules(const Ints& indptr, const Ids& items, const In<double>& counts,
+                                 std::int64_t n_items, double total, double min_confidence,
+                                 bool redundant, double min_improvement,
+                                 const std::optional<Flags>& consequents, std::int64_t max_bytes) {
+  require(counts.size() + 1 == indptr.size(), "counts must be as many as sets");
+  require(!consequents || static_cast<std::int64_t>(consequents->size()) == n_items,
+          "consequents must be as many as items");
+  AssociationList rules;
+  run([&] {
+    const AssociationOptions options{total,
+                                     min_confidence,
+                                     redundant,
+                                     min_improvement,
+                                     consequents ? consequents->data() : nullptr,
+                                     max_bytes};
+    rules =
+        association_rules(sets_of(indptr, items), counts.data(), n_items, options, signal_pending);
+  });
+  return nb::make_tuple(copied(rules.indptr), copied(rules.antecedents), copied(rules.consequents),
+                        copied(rules.both), copied(rules.antecedent_counts), rules.complete);
+}
+
 }  // namespace
 
 void register_itemsets(nb::module_& m) {
   m.def("mine_itemsets", &bind_mine, nb::arg("records"), nb::arg("min_count"), nb::arg("kind"),
         nb::arg("sizes"), nb::arg("top"), nb::arg("weights").none(), nb::arg("excluded").none(),
-        nb::arg("max_bytes"), nb::arg("count_only"), nb::arg("n_jobs"),
+        nb::arg("groups").none(), nb::arg("max_bytes"), nb::arg("count_only"), nb::arg("n_jobs"),
         nb::sig("def mine_itemsets(records: Records, min_count: int, kind: str, "
                 "sizes: tuple[int, int], top: int, weights: Ints | None, "
-                "excluded: Flags | None, max_bytes: int, count_only: bool, n_jobs: int) -> Any"),
+                "excluded: Flags | None, groups: Flags | None, max_bytes: int, count_only: bool, "
+                "n_jobs: int) -> Any"),
         "The frequent itemsets: offsets, value ids, counts, the least count, and how it ended "
         "(\"complete\", \"too many\", \"interrupted\"); count_only: how many sets and items.");
   m.def("superset_counts", &bind_superset_counts, nb::arg("indptr"), nb::arg("items"),
@@ -84,6 +118,17 @@ void register_itemsets(nb::module_& m) {
                 "n_items: int, asked_indptr: Ints, asked_items: NDArray[np.uint32], "
                 "n_jobs: int) -> Ints"),
         "For each asked set the greatest count of a listed one that holds its items, or 0.");
+  m.def("association_rules", &bind_association_rules, nb::arg("indptr"), nb::arg("items"),
+        nb::arg("counts"), nb::arg("n_items"), nb::arg("total"), nb::arg("min_confidence"),
+        nb::arg("redundant"), nb::arg("min_improvement"), nb::arg("consequents").none(),
+        nb::arg("max_bytes"),
+        nb::sig("def association_rules(indptr: Ints, items: NDArray[np.uint32], "
+                "counts: NDArray[np.float64], n_items: int, total: float, min_confidence: float, "
+                "redundant: bool, min_improvement: float, consequents: Flags | None, "
+                "max_bytes: int) -> tuple[NDArray[np.int64], NDArray[np.uint32], "
+                "NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64], bool]"),
+        "Rules to one item: offsets of antecedents, their items, consequents, counts of both sides "
+        "and of antecedents, and whether these are all or would take more than max_bytes.");
 }
 
 }  // namespace tacit::bindings

@@ -56,7 +56,7 @@ void Collector::add_subsets(const std::vector<std::uint32_t>& extra, std::size_t
 
 void Collector::add_one(const std::uint32_t* set, std::int64_t size, std::int64_t count) {
   const MineOptions& options = limits_->options;
-  if (size < options.min_size || size > options.max_size) return;
+  if (size < options.min_size || size > options.max_size || !meets_groups(set, size)) return;
   if (options.top > 0) {
     if (count < limits_->min_count()) return;
     limits_->raise(count);
@@ -69,6 +69,16 @@ void Collector::add_one(const std::uint32_t* set, std::int64_t size, std::int64_
   n_items_ += size;
   unspent_ += 4 * size + 16;
   if (unspent_ > kSpendEvery) close();
+}
+
+bool Collector::meets_groups(const std::uint32_t* set, std::int64_t size) const {
+  const MineOptions& options = limits_->options;
+  for (std::int64_t g = 0; g < options.n_groups; ++g) {
+    const std::uint8_t* const flags = options.groups + g * options.n_values;
+    if (std::none_of(set, set + size, [&](std::uint32_t item) { return flags[item] != 0; }))
+      return false;
+  }
+  return true;
 }
 
 // How many sets that would be: for each size, the ways to choose the rest from `extra`.

@@ -53,6 +53,7 @@ class Collector {
  private:
   static constexpr std::size_t kHeader = 3;
   void add_one(const std::uint32_t* set, std::int64_t size, std::int64_t count);
+  bool meets_groups(const std::uint32_t* set, std::int64_t size) const;
   void add_subsets(const std::vector<std::uint32_t>& extra, std::size_t from, std::int64_t count);
   void tally(std::int64_t base, std::int64_t extra);
   std::uint32_t* room(std::size_t words);

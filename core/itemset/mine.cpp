@@ -142,6 +142,7 @@ Itemsets mine_itemsets(const Records<V>& records, const std::int64_t* weights,
   try {
     if (options.kind != ItemsetKind::maximal || n == 0)
       if (root.total >= limits.min_count()) found[0].add(base, extra, root.total);
+    found[0].close();
     finished[0] = 1;
     for_blocks(n, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
       // The most common first where they raise the limit.

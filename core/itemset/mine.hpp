@@ -30,6 +30,9 @@ struct MineOptions {
   std::int64_t top = 0;  // as many of the most frequent, and those level with the last; 0: all
   std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();  // of the result
   bool count_only = false;                                            // n_sets and n_items alone
+  // Every set holds an item of each group: flags, n_groups × n_values. Not with count_only.
+  const std::uint8_t* groups = nullptr;
+  std::int64_t n_groups = 0, n_values = 0;
 };
 
 enum class MineStatus { complete, too_many, interrupted };

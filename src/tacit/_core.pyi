@@ -564,7 +564,7 @@ class RuleGrower:
         Grow one rule: columns, operators, low and high codes of its conditions, and how many leading ones each record satisfies.
         """
 
-def mine_itemsets(records: Records, min_count: int, kind: str, sizes: tuple[int, int], top: int, weights: Ints | None, excluded: Flags | None, max_bytes: int, count_only: bool, n_jobs: int) -> Any:
+def mine_itemsets(records: Records, min_count: int, kind: str, sizes: tuple[int, int], top: int, weights: Ints | None, excluded: Flags | None, groups: Flags | None, max_bytes: int, count_only: bool, n_jobs: int) -> Any:
     """
     The frequent itemsets: offsets, value ids, counts, the least count, and how it ended ("complete", "too many", "interrupted"); count_only: how many sets and items.
     """
@@ -572,6 +572,11 @@ def mine_itemsets(records: Records, min_count: int, kind: str, sizes: tuple[int,
 def superset_counts(indptr: Ints, items: NDArray[np.uint32], counts: Ints, n_items: int, asked_indptr: Ints, asked_items: NDArray[np.uint32], n_jobs: int) -> Ints:
     """
     For each asked set the greatest count of a listed one that holds its items, or 0.
+    """
+
+def association_rules(indptr: Ints, items: NDArray[np.uint32], counts: NDArray[np.float64], n_items: int, total: float, min_confidence: float, redundant: bool, min_improvement: float, consequents: Flags | None, max_bytes: int) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64], bool]:
+    """
+    Rules to one item: offsets of antecedents, their items, consequents, counts of both sides and of antecedents, and whether these are all or would take more than max_bytes.
     """
 
 def significant_rules(start: Ints, rows: Indices, labels: Flags, test: str, alternative: str, correction: str, alpha: float, n_permutations: int, seed: int, min_support: int, max_size: int, n_jobs: int) -> dict[str, Any]:

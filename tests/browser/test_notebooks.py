@@ -27,6 +27,7 @@ def outputs():
     tree = tacit.DecisionTreeClassifier(max_leaf_nodes=5).fit(table, EVIL)
     net = tacit.BayesNet(max_parents=1).fit(table)
     counter = tacit.counter(table)
+    sets = tacit.FrequentItemsets(min_support=0.1, defaults=True).fit(table)
     covering = tacit.CoveringRulesClassifier(random_state=0).fit(table, EVIL)
     shown = [
         table, long_table(50, 60), table.summary(), table.one_way(), table.two_way(EVIL),
@@ -41,7 +42,7 @@ def outputs():
         tacit.KMeans(2, random_state=0).fit(numbers), boosted, boosted.rules_, boosted.rules_[0],
         boosted.explain(table.take([0])), covering, covering.rules_,
         tacit.RuleFinder(EVIL, EVIL, min_support=5).fit(table),
-        tacit.SignificantRules(random_state=0).fit(table, "c1"),
+        tacit.SignificantRules(random_state=0).fit(table, "c1"), sets, sets.itemsets_, sets.rules(),
         tacit.BestSubset(2).fit(table, EVIL),
         tacit.SparseKNeighborsClassifier().fit(numbers, signs),
         tacit.SparseComputation(random_state=0).fit(numbers),

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import counts as oracles
-from oracles.itemsets import frequent_itemsets
+from oracles.itemsets import frequent_itemsets, most_frequent
 from support.scripts import run
 from support.strategies import JOBS, assert_identical
 from tacit import _core
@@ -18,13 +18,14 @@ ANY_SIZE = (1, 2**31)
 
 
 def mine(records, min_count, kind, *, weights=None, sizes=ANY_SIZE, top=0, excluded=None,
-         max_bytes=2**40, count_only=False, jobs=1, dtype=np.uint16, n_values=None):  # fmt: skip
+         groups=None, max_bytes=2**40, count_only=False, jobs=1, dtype=np.uint16,
+         n_values=None):  # fmt: skip
     indptr, values = oracles.csr([sorted(record) for record in records], dtype)
     n_values = n_values or 1 + max((max(r) for r in records if r), default=0)
     return _core.mine_itemsets(
         _core.Records(indptr, values, n_values), min_count, kind, sizes, top,
-        None if weights is None else np.array(weights, np.int64), excluded, max_bytes, count_only,
-        jobs,
+        None if weights is None else np.array(weights, np.int64), excluded, groups, max_bytes,
+        count_only, jobs,
     )  # fmt: skip
 
 
@@ -104,6 +105,26 @@ def test_excluded_items_are_as_if_they_were_not_there(kind):
     assert as_dict(mine(records, 8, kind, excluded=excluded)) == frequent_itemsets(without, 8, kind)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("top", [0, 3, 20])
+@pytest.mark.parametrize("jobs", JOBS)
+def test_groups_choose_among_the_sets_before_the_most_frequent_are_taken(kind, top, jobs):
+    if kind == "maximal" and top:
+        return
+    rng = np.random.default_rng(6)
+    records = [set(np.flatnonzero(rng.random(9) < 0.55).tolist()) | {8} for _ in range(90)]
+    groups = [{0, 1}, {1, 5, 8}]
+    flags = np.array([[i in group for i in range(9)] for group in groups], np.uint8).ravel()
+    met = {
+        items: count
+        for items, count in frequent_itemsets(records, 6, kind).items()
+        if all(group & set(items) for group in groups)
+    }
+    expected = most_frequent(met, top) if top else met
+    assert len(met) > top
+    assert as_dict(mine(records, 6, kind, groups=flags, top=top, jobs=jobs)) == expected
+
+
 def sparse_baskets(n_records=3000, n_items=400):
     rng = np.random.default_rng(5)
     popular = 1 / np.arange(1, n_items + 1)
@@ -170,7 +191,7 @@ def test_ctrl_c_returns_the_branches_that_are_complete():
         records = _core.Records(indptr, values, 200)
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         indptr, items, counts, _, status = _core.mine_itemsets(
-            records, 20, "all", (1, 10**6), 0, None, None, 2**62, False, 2
+            records, 20, "all", (1, 10**6), 0, None, None, None, 2**62, False, 2
         )
         sets = [items[a:b] for a, b in zip(indptr[:2000], indptr[1:2001])]
         right = all(bits[:, s].all(axis=1).sum() == c for s, c in zip(sets, counts))
@@ -189,5 +210,9 @@ def test_wrong_arguments_are_refused():
         mine(records, 1, "all", weights=[1])
     with pytest.raises(ValueError, match="excluded"):
         mine(records, 1, "all", excluded=np.zeros(5, np.uint8))
+    with pytest.raises(ValueError, match="groups"):
+        mine(records, 1, "all", groups=np.zeros(5, np.uint8))
+    with pytest.raises(ValueError, match="groups"):
+        mine(records, 1, "all", groups=np.zeros(2, np.uint8), count_only=True)
     with pytest.raises(ValueError, match="top"):
         mine(records, 1, "maximal", top=3)

@@ -1,4 +1,7 @@
-"""Frequent itemsets by plain depth-first search over Python sets."""
+"""Frequent itemsets by plain depth-first search over Python sets, and rules of all of them."""
+
+import itertools
+from fractions import Fraction
 
 
 def frequent_itemsets(records, min_count, kind="all", weights=None):
@@ -25,3 +28,35 @@ def frequent_itemsets(records, min_count, kind="all", weights=None):
             if kind == "maximal" or frequent.get(smaller) == count:
                 covered.add(smaller)
     return {items: count for items, count in frequent.items() if items not in covered}
+
+
+def most_frequent(sets, n):
+    """Return the n most frequent of {items: count}, and those level with the last."""
+    counts = sorted(sets.values(), reverse=True)
+    least = counts[n - 1] if len(counts) >= n else 0
+    return {items: count for items, count in sets.items() if count >= least}
+
+
+def association_rules(sets, total, min_confidence, *, redundant=True, min_improvement=0):
+    """Return {(antecedent, consequent): (both, antecedent, consequent)} of all frequent sets."""
+    found = {}
+    for items, both in sets.items():
+        for k, consequent in enumerate(items):
+            antecedent = items[:k] + items[k + 1 :]
+            if not antecedent or Fraction(both, sets[antecedent]) < Fraction(str(min_confidence)):
+                continue
+            gain = Fraction(both, sets[antecedent]) - _best_of_parts(sets, total, items, k)
+            if redundant or (gain > 0 and gain >= Fraction(str(min_improvement))):
+                found[antecedent, consequent] = (both, sets[antecedent], sets[consequent,])
+    return found
+
+
+def _best_of_parts(sets, total, items, k):
+    """Return the highest confidence of rules to item k from parts of the others."""
+    others = items[:k] + items[k + 1 :]
+    best = Fraction(sets[items[k],], total)
+    for size in range(1, len(others)):
+        for part in itertools.combinations(others, size):
+            both = sets[tuple(sorted((*part, items[k])))]
+            best = max(best, Fraction(both, sets[part]))
+    return best

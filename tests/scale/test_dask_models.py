@@ -34,6 +34,7 @@ MODELS = {
         random_state=0,
     ).fit(X),
     "grid": lambda X: tacit.SparseComputation(random_state=0).fit(X),
+    "itemsets": lambda X: tacit.FrequentItemsets(min_support=0.02, defaults=True).fit(X),
     "neighbours": lambda X: tacit.SparseKNeighborsClassifier(group_width=1.0).fit(X, "news"),
 }
 
@@ -42,6 +43,9 @@ def told(model, X):
     """Return what a fitted model says of records and of itself."""
     if isinstance(model, tacit.BayesNet):
         return [model.arcs_, model.log_likelihood(X)]
+    if isinstance(model, tacit.FrequentItemsets):
+        sets = model.itemsets_
+        return [sets.indptr, sets.cells, sets.counts, model.rules().counts]
     if isinstance(model, tacit.SparseComputation):
         return [model.n_pairs_, model.transform(X)]
     said = model.predict(X) if hasattr(model, "classes_") else model.score(X)

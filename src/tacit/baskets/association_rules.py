@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 
+from tacit import _core
 from tacit.baskets.measures import MEASURES, confidence_interval, lift_interval
 from tacit.errors import InputError, did_you_mean
 from tacit.listing import Listed, Listing
-from tacit.machine import check_int
+from tacit.machine import check_int, human_bytes
 from tacit.parameters import check_choice, check_flag, check_number
 from tacit.plot.html import Result
 
@@ -297,125 +298,44 @@ def find_association_rules(
     redundant: bool,
     min_improvement: float,
     level: float,
-    n_jobs: int,
+    max_bytes: int,
 ) -> AssociationRules:
     """Return the rules of frequent sets, as :meth:`tacit.FrequentItemsets.rules` describes them."""
-    if sets.kind == "maximal":
-        raise InputError(
-            'kind: maximal sets do not tell the counts of antecedents; fit with kind="closed"'
-        )
+    sets.check_counts("the counts of antecedents")
     least = check_number(min_confidence, "min_confidence", 0, 1)
-    check_number(min_lift, "min_lift", 0)
-    check_number(min_improvement, "min_improvement", 0, 1)
-    check_flag(redundant, "redundant")
-    if not 0 < check_number(level, "level", 0, 1) < 1:
-        raise InputError(f"level must be between 0 and 1, got {level!r}")
     shown = (measures,) if isinstance(measures, str) else tuple(measures)
     for name in shown:
         if name not in MEASURES:
             raise InputError(f"measures: {name!r} is not known{did_you_mean(name, MEASURES)}")
-    split = _Split(sets)
+    items, n_cells = sets.items, int(sets.items.schema.cells[-1])
+    first = None if antecedent is None else items.find_all(antecedent, "antecedent")
+    last = None
     if consequent is not None:
-        split.keep(np.isin(split.last, sets.items.find_all(consequent, "consequent")))
-    if antecedent is not None:
-        split.keep(split.holding(sets.items.find_all(antecedent, "antecedent")))
-    counts = split.counts(n_jobs)
-    split.keep(counts[:, 0] >= least * counts[:, 1] * (1 - 1e-12))
-    counts = split.counts(n_jobs)
-    lifts = counts[:, 0] * float(sets.total) / (counts[:, 1] * counts[:, 2])
-    kept = lifts >= min_lift * (1 - 1e-12)
-    if not redundant:
-        kept &= _improves(split, counts, min_improvement, n_jobs)
-    split.keep(kept)
-    indptr, cells = split.rest()
+        last = np.zeros(n_cells, np.uint8)
+        last[items.find_all(consequent, "consequent")] = 1
+    least_lift = check_number(min_lift, "min_lift", 0)
+    check_flag(redundant, "redundant")
+    gain = check_number(min_improvement, "min_improvement", 0, 1)
+    check_number(level, "level", 0, 1, above=True, below=True)
+    indptr, cells, consequents, both, left, complete = _core.association_rules(
+        sets.indptr, sets.cells, sets.counts.astype(np.float64), n_cells, float(sets.total), least,
+        bool(redundant), gain, last, max_bytes,
+    )  # fmt: skip
+    if not complete:
+        raise InputError(
+            f"min_confidence: the rules, and what is noted to find them, would take more than "
+            f"{human_bytes(max_bytes)}; raise it or min_support, name consequents, leave "
+            "redundant=False, or allow more with memory"
+        )
+    single = sets.counts_of(np.arange(n_cells + 1), np.arange(n_cells, dtype=np.uint32))
+    counts = np.column_stack((both, left, single[consequents])).astype(np.float64)
     rules = AssociationRules(
-        sets.items, indptr, cells, split.last, counts[kept], sets.total, shown, float(level)
+        items, indptr, cells, consequents, counts, sets.total, shown, float(level)
     )
-    confidence = counts[kept][:, 0] / counts[kept][:, 1]
-    sizes = np.diff(indptr)
-    return rules.take(np.lexsort((sizes, -counts[kept][:, 0], -confidence)))
-
-
-class _Split:
-    """Sets of two items and more, each once for every item that may be its consequent."""
-
-    def __init__(self, sets: Itemsets) -> None:
-        self.sets = sets
-        large = np.flatnonzero(sets.sizes >= 2)
-        self.owner = np.repeat(large, sets.sizes[large])  # which set
-        starts = np.concatenate(([0], np.cumsum(sets.sizes[large])))[:-1]
-        within = np.arange(len(self.owner)) - np.repeat(starts, sets.sizes[large])
-        self.at = sets.indptr[self.owner] + within  # where the consequent is
-        self._counts: NDArray[np.float64] | None = None
-
-    @property
-    def last(self) -> NDArray[np.uint32]:
-        """The cell of each consequent."""
-        return np.asarray(self.sets.cells[self.at])
-
-    def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Pass over the others."""
-        self.owner, self.at = self.owner[kept], self.at[kept]
-        if self._counts is not None:
-            self._counts = self._counts[kept]
-
-    def rest(self) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-        """Return the antecedents: where each begins, and their cells."""
-        return _without(self.sets, self.owner, self.at)
-
-    def holding(self, cells: list[int]) -> NDArray[np.bool_]:
-        """Return whose antecedents hold one of some cells."""
-        indptr, rest = self.rest()
-        hits = np.concatenate(([0], np.cumsum(np.isin(rest, cells))))
-        return np.asarray(hits[indptr[1:]] > hits[indptr[:-1]])
-
-    def counts(self, n_jobs: int) -> NDArray[np.float64]:
-        """Return the counts of both sides, of the antecedent and of the consequent."""
-        if self._counts is None:
-            sets = self.sets
-            n_cells = int(sets.items.schema.cells[-1])
-            single = sets.counts_of(
-                np.arange(n_cells + 1), np.arange(n_cells, dtype=np.uint32), n_jobs
-            )
-            self._counts = np.column_stack(
-                (
-                    sets.counts[self.owner].astype(np.float64),
-                    sets.counts_of(*self.rest(), n_jobs).astype(np.float64),
-                    single[self.last].astype(np.float64),
-                )
-            )
-        return self._counts
-
-
-def _without(
-    sets: Itemsets, owner: NDArray[np.int64], *gone: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    """Return sets less the cells at some positions, one of each set for each of `gone`."""
-    sizes = sets.sizes[owner]
-    indptr = np.concatenate(([0], np.cumsum(sizes)))
-    source = np.arange(int(indptr[-1])) + np.repeat(sets.indptr[owner] - indptr[:-1], sizes)
-    kept = np.ones(len(source), np.bool_)
-    for positions in gone:
-        kept[indptr[:-1] + positions - sets.indptr[owner]] = False
-    starts = np.concatenate(([0], np.cumsum(sizes - len(gone))))
-    return starts, sets.cells[source[kept]]
-
-
-def _improves(
-    split: _Split, counts: NDArray[np.float64], least: float, n_jobs: int
-) -> NDArray[np.bool_]:
-    """Return which rules are more confident than those with one item less in the antecedent."""
-    sets = split.sets
-    confidence = counts[:, 0] / counts[:, 1]
-    best = counts[:, 2] / float(sets.total)  # no antecedent at all
-    sizes = sets.sizes[split.owner]
-    for position in range(int(sizes.max(initial=0))):
-        gone = sets.indptr[split.owner] + position
-        some = np.flatnonzero((position < sizes) & (gone != split.at) & (sizes > 2))
-        if len(some) == 0:
-            continue
-        owner, at, less = split.owner[some], split.at[some], gone[some]
-        both = sets.counts_of(*_without(sets, owner, less), n_jobs)
-        left = sets.counts_of(*_without(sets, owner, less, at), n_jobs)
-        best[some] = np.maximum(best[some], both / left)
-    return np.asarray(confidence > best + least + 1e-12)
+    kept = rules.measure("lift") >= least_lift * (1 - 1e-12)
+    if first is not None:
+        hits = np.concatenate(([0], np.cumsum(np.isin(cells, first))))
+        kept &= hits[indptr[1:]] > hits[indptr[:-1]]
+    rules = rules.take(kept)
+    both, left, _ = rules.counts.T
+    return rules.take(np.lexsort((np.diff(rules.indptr), -both, -both / left)))

@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from tacit import store
 from tacit.baskets.association_rules import AssociationRules, find_association_rules
-from tacit.baskets.items import Items
-from tacit.baskets.itemset_list import Itemsets
+from tacit.baskets.items import Items, presence_schema
+from tacit.baskets.itemset_state import KINDS, itemsets_of_state, itemsets_state
 from tacit.baskets.mining import Baskets, Forecast, Question, gather_baskets, table_baskets
 from tacit.errors import InputError
 from tacit.estimator import Estimator, open_path
 from tacit.listing import Listed, Listing
 from tacit.machine import available_memory, check_int, count_jobs, parse_bytes
-from tacit.parameters import check_choice, check_flag, plain_parameters, store_parameters
+from tacit.parameters import check_choice, check_flag, store_parameters
+from tacit.table import Table
 from tacit.table.input_spec import InputSpec, note_names
-from tacit.table.inputs import Inputs
+from tacit.table.inputs import Inputs, is_baskets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import polars as pl
 
+    from tacit import store
     from tacit.scale import PartitionedTable
+    from tacit.table.input_spec import Origin
 
 __all__ = ["FrequentItemsets"]
-
-_KINDS = ("all", "closed", "maximal")
 
 
 class FrequentItemsets(Listed, Estimator):
@@ -40,7 +40,8 @@ class FrequentItemsets(Listed, Estimator):
 
     Exact: every set that enough records hold, of the kind that is asked for. An item is a value
     that differs from its column's default; of columns of False and True (or 0 and 1), that
-    something is there. With ``defaults=True`` every ``column = value`` is an item.
+    something is there, however common that is. With ``defaults=True`` every ``column = value`` is
+    an item. A list of lists of text is baskets.
 
     The search is depth-first over projected records: lists where they are sparse, bitmaps where
     they are dense. What is found, and its order, do not depend on `n_jobs`. Ctrl-C keeps
@@ -59,14 +60,17 @@ class FrequentItemsets(Listed, Estimator):
         Closed sets: none with one more item is in as many records, so that they tell the counts of
         all others. Maximal ones: none with one more item is frequent.
     n_itemsets : int, optional
-        Only the most frequent ones, so many and those level with the last; not for maximal sets.
+        Only the most frequent ones of those that all other parameters allow, so many and those
+        level with the last; not for maximal sets.
     min_size, max_size : int, default 1 and None
-        Sets of other sizes are not listed.
+        Sets of other sizes are not listed. Which sets are closed, or maximal, does not depend on
+        them.
     must_hold, must_not_hold : list of items, optional
-        Every set holds the former; the latter are as if they were not there. An item is a column's
-        name, or a pair of it and a label.
+        Only sets with all of the former are listed; the latter are as if they were not there, which
+        closed and maximal sets may depend on. An item is a column's name (or its position), or a
+        pair of it and a label.
     one_of : list of lists of items, optional
-        Every set holds at least one item of each of these groups.
+        Only sets with at least one item of each of these groups are listed.
     defaults : bool, default False
         Whether default values are items, too.
     memory : int or str, optional
@@ -109,7 +113,7 @@ class FrequentItemsets(Listed, Estimator):
     """
 
     _kind = "frequent_itemsets"
-    _input_tags = ("sparse", "categorical", "string", "allow_nan")
+    _input_tags = ("sparse", "categorical", "string")
 
     def __init__(
         self,
@@ -142,21 +146,23 @@ class FrequentItemsets(Listed, Estimator):
         sample_weight : array-like, optional
             A weight for each record.
         """
-        baskets = self._baskets(X, sample_weight)
-        return self._search(baskets, self._question(baskets.items))
+        baskets, origin = self._baskets(X, sample_weight)
+        return self._search(baskets, self._question(baskets.items), origin)
 
     def _fit_partitions(self, X: PartitionedTable, y: None = None) -> FrequentItemsets:
-        if self.defaults:
-            raise InputError("defaults: only stored values are searched in partitions")
-        question = self._question(Items(X.schema, False))
+        defaults = check_flag(self.defaults, "defaults")
+        X = X._of_kinds(self.kinds)
+        X = X.cut(self.discretise) if self.discretise is not None else X
+        X = X.conform(presence_schema(X.schema))
+        items = Items(X.schema, defaults)
+        question = self._question(items)
         note_names(self, X.schema.names)
-        baskets = gather_baskets(X, question)
-        return self._search(baskets, self._question(baskets.items))
+        return self._search(gather_baskets(X, items, question), question)
 
     def forecast(self, X: Any, sample_weight: Any = None) -> Forecast:
         """Return how many itemsets there are and what they take in memory; none is kept.
 
-        Items that all sets must hold, and groups, are not looked at, nor is `n_itemsets`.
+        Neither `one_of` nor `n_itemsets` is looked at, which make them fewer.
 
         Parameters
         ----------
@@ -168,37 +174,44 @@ class FrequentItemsets(Listed, Estimator):
         Forecast
             ``n_itemsets`` and ``n_bytes``.
         """
-        fresh = FrequentItemsets(**{**self.get_params(), "must_hold": None, "one_of": None,
-                                    "n_itemsets": None})  # fmt: skip
-        baskets = fresh._baskets(open_path(X), sample_weight)
+        fresh = FrequentItemsets(**{**self.get_params(), "one_of": None, "n_itemsets": None})
+        baskets, _ = fresh._baskets(open_path(X), sample_weight)
         return fresh._question(baskets.items).forecast(baskets)
 
-    def _baskets(self, X: Any, sample_weight: Any) -> Baskets:
-        check_flag(self.defaults, "defaults")
-        inputs = Inputs.fit(self, X, None, sample_weight, kinds=self.kinds)
+    def _baskets(self, X: Any, sample_weight: Any) -> tuple[Baskets, Origin]:
+        defaults = check_flag(self.defaults, "defaults")
+        X = Table.from_baskets(X) if is_baskets(X, known=True) else X
+        inputs = Inputs.fit(self, X, None, sample_weight, kinds=self.kinds, drop=True)
         table = inputs.table(self.discretise, n_jobs=self.n_jobs)
-        return table_baskets(table, defaults=bool(self.defaults))
+        return table_baskets(table, defaults=defaults), inputs.remembered.origin
 
     def _question(self, items: Items) -> Question:
         """Check the parameters, in the order in which they are listed."""
         support = check_support(self.min_support)
-        check_choice(self.kind, "kind", _KINDS)
+        check_choice(self.kind, "kind", KINDS)
         top = 0 if self.n_itemsets is None else check_int(self.n_itemsets, "n_itemsets", 1)
         if top and self.kind == "maximal":
             raise InputError("n_itemsets: which sets are maximal depends on min_support alone")
         low = check_int(self.min_size, "min_size", 1)
         high = None if self.max_size is None else check_int(self.max_size, "max_size", low)
-        hold = items.find_all(self.must_hold or [], "must_hold")
-        exclude = items.find_all(self.must_not_hold or [], "must_not_hold")
+        hold = items.find_all(_given(self.must_hold), "must_hold")
+        exclude = items.find_all(_given(self.must_not_hold), "must_not_hold")
         if both := set(hold) & set(exclude):
             raise InputError(f"must_not_hold: {items.name(min(both))!r} is in must_hold, too")
-        groups = [
-            items.find_all(group, f"one_of[{k}]") for k, group in enumerate(self.one_of or ())
-        ]
+        groups = self._groups(items)
         return Question(
             support, self.kind, top, (low, high), hold, exclude, groups, self._memory(),
             count_jobs(self.n_jobs),
         )  # fmt: skip
+
+    def _groups(self, items: Items) -> list[list[int]]:
+        given = [] if self.one_of is None else self.one_of
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise InputError(f"one_of must be a list of lists of items, got {given!r}")
+        groups = [items.find_all(group, f"one_of[{k}]") for k, group in enumerate(given)]
+        if [] in groups:
+            raise InputError(f"one_of[{groups.index([])}] is empty: no set holds one of its items")
+        return groups
 
     def _memory(self) -> int:
         if self.memory is None:
@@ -207,7 +220,9 @@ class FrequentItemsets(Listed, Estimator):
             return parse_bytes(self.memory, "memory")
         return check_int(self.memory, "memory", 1)
 
-    def _search(self, baskets: Baskets, question: Question) -> FrequentItemsets:
+    def _search(
+        self, baskets: Baskets, question: Question, origin: Origin = "table"
+    ) -> FrequentItemsets:
         started = time.perf_counter()
         if self.verbose:
             n = len(baskets.indptr) - 1
@@ -219,7 +234,7 @@ class FrequentItemsets(Listed, Estimator):
         self.itemsets_ = sets
         self.n_records_ = sets.total
         self.complete_ = complete
-        self._input = InputSpec.of_schema(baskets.items.schema)
+        self._input = InputSpec.of_schema(baskets.items.schema, origin)
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -227,6 +242,9 @@ class FrequentItemsets(Listed, Estimator):
 
     def support(self, items: Any) -> float:
         """Return the fraction of records that hold some items; 0 if they are not frequent.
+
+        It is known of all frequent sets, unless sets were left out by `kind`, `min_size`,
+        `max_size`, `must_hold` or `one_of`: then only of those that are listed.
 
         Parameters
         ----------
@@ -249,8 +267,11 @@ class FrequentItemsets(Listed, Estimator):
     ) -> AssociationRules:
         """Return the rules "who holds these items holds that one, too".
 
-        Each frequent set gives a rule for each of its items. All consequents are looked at in one
-        pass; the counts of antecedents come from the sets, closed ones too.
+        A rule leads from one item or more to one item; there are none with several items in the
+        consequent. Together both sides are a frequent set. Closed sets give the same rules as all
+        sets, since they tell the counts of the others. Maximal sets do not, nor do sets of which
+        `min_size`, `must_hold` or `one_of` left some out, or `max_size` of closed ones: these are
+        refused.
 
         Parameters
         ----------
@@ -262,11 +283,13 @@ class FrequentItemsets(Listed, Estimator):
         antecedent, consequent : list of items, optional
             Only rules whose antecedent holds one of these items; whose consequent is one of these.
         min_lift : float, default 0
+            The least lift.
         redundant : bool, default False
-            Whether to keep rules that say no more than a shorter one: those that are not more
-            confident, by more than `min_improvement`, than the rules with one item less in the
-            antecedent, and than no antecedent at all.
+            Whether to keep rules that say no more than a shorter one, listed or not: those that are
+            not more confident than all rules to the same item from a part of the antecedent, the
+            empty one included.
         min_improvement : float, default 0
+            By how much they must be more confident at least, unless redundant ones are kept.
         level : float, default 0.95
             The confidence level of the intervals.
 
@@ -286,7 +309,7 @@ class FrequentItemsets(Listed, Estimator):
             redundant=redundant,
             min_improvement=min_improvement,
             level=level,
-            n_jobs=count_jobs(self.n_jobs),
+            max_bytes=self._memory(),
         )
 
     def to_frame(self, top: int | None = None) -> pl.DataFrame:
@@ -343,21 +366,7 @@ class FrequentItemsets(Listed, Estimator):
 
     def to_state(self) -> store.State:
         """Return the named arrays that a file holds."""
-        sets = self.itemsets_
-        facts = {
-            "parameters": plain_parameters(self),
-            "complete": self.complete_,
-            "defaults": sets.items.defaults,
-            "total": sets.total,
-            "kind": sets.kind,
-        }
-        return {
-            "features": np.frombuffer(self._input.to_json(), np.uint8),
-            "settings": store.json_array(facts),
-            "indptr": sets.indptr,
-            "cells": sets.cells,
-            "counts": sets.counts,
-        }
+        return itemsets_state(self)
 
     @classmethod
     def from_state(cls, state: store.State) -> FrequentItemsets:
@@ -367,31 +376,11 @@ class FrequentItemsets(Listed, Estimator):
         ----------
         state : mapping of str to ndarray
         """
-        facts = store.read_json(state["settings"])
-        model = cls(**facts["parameters"])
-        model._input = InputSpec.from_json(state["features"].tobytes())
-        model._input.note(model)
-        items = Items(model._input.schema, bool(facts["defaults"]))
-        indptr, cells, counts = (np.array(state[name]) for name in ("indptr", "cells", "counts"))
-        check_choice(facts["kind"], "kind", _KINDS)
-        if (
-            len(indptr) != len(counts) + 1
-            or indptr.dtype != np.int64
-            or indptr[0] != 0
-            or indptr[-1] != len(cells)
-            or (np.diff(indptr) < 1).any()
-        ):
-            raise InputError("'indptr' does not go with 'cells' and 'counts'")
-        if cells.dtype != np.uint32 or (
-            len(cells) and int(cells.max()) >= int(items.schema.cells[-1])
-        ):
-            raise InputError("'cells' are not those of the columns")
-        if counts.dtype not in (np.int64, np.float64) or (np.diff(counts) > 0).any():
-            raise InputError("'counts' do not begin with the greatest")
-        model.itemsets_ = Itemsets(items, facts["kind"], indptr, cells, counts, facts["total"])
-        model.n_records_ = facts["total"]
-        model.complete_ = bool(facts["complete"])
-        return model
+        return itemsets_of_state(cls, state)
+
+
+def _given(items: Any) -> Any:
+    return [] if items is None else items
 
 
 def check_support(min_support: Any) -> int | float:

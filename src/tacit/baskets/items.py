@@ -11,16 +11,17 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.machine import check_fits
 from tacit.rules.finder.rule import show_conditions
+from tacit.schema import Labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from tacit.schema import Labels, Schema
+    from tacit.schema import Schema
     from tacit.table import Table
 
-__all__ = ["Items", "with_absent_defaults"]
+__all__ = ["Items", "presence_schema"]
 
 
 def _is_presence(labels: Labels) -> bool:
@@ -28,18 +29,32 @@ def _is_presence(labels: Labels) -> bool:
     return len(labels) == 2 and tuple(labels) in ((False, True), (0, 1))
 
 
-def with_absent_defaults(table: Table) -> Table:
-    """Return the table with "not there" as the default of columns of False and True, or 0 and 1.
+def _is_constant_presence(labels: Labels) -> bool:
+    return len(labels) == 1 and labels[0] in (False, True) and labels.edges is None
 
-    An item in more than half of the records would else be the default, and its absence an item.
+
+def presence_schema(schema: Schema) -> Schema:
+    """Return the schema with "not there" as the default of columns of False and True, or 0 and 1.
+
+    An item in more than half of the records would else be the default, and its absence an item. A
+    column in which all are True, or all False, has both labels here.
+
+    >>> import tacit
+    >>> schema = presence_schema(tacit.Table({"milk": [1, 1, 0], "tea": [True] * 3}).schema)
+    >>> [(column.name, *column.labels, column.default_label) for column in schema]
+    [('milk', 0, 1, 0), ('tea', False, True, False)]
     """
-    schema = table.schema
+    constant = schema.of_labels(_is_constant_presence, np.bool_)
+    if constant.any():
+        labels = list(schema.labels)
+        both: dict[int, Labels] = {}  # columns that share their labels go on sharing them
+        for k in np.flatnonzero(constant).tolist():
+            one = labels[k]
+            pair = (False, True) if isinstance(one[0], bool) else (0, 1)
+            labels[k] = both.setdefault(id(one), Labels(pair, one.dtype, kind=one.chosen_kind))
+        schema = schema.with_labels(labels, np.where(constant, 0, schema.defaults))
     turned = (schema.defaults == 1) & schema.of_labels(_is_presence, np.bool_)
-    if not turned.any():
-        return table
-    return table.with_defaults(
-        {schema.names[k]: schema.labels[k][0] for k in np.flatnonzero(turned).tolist()}
-    )
+    return schema.with_defaults(np.where(turned, 0, schema.defaults)) if turned.any() else schema
 
 
 @dataclass(frozen=True)
@@ -96,7 +111,10 @@ class Items:
                 f"{argument}: {name!r} has labels other than there and not there; name one of "
                 f"them, as in ({name!r}, {labels[0]!r})"
             )
-        code = schema.column(column).code(label)
+        try:
+            code = schema.column(column).code(label)
+        except InputError as error:
+            raise InputError(f"{argument}: {error}") from None
         if not self.defaults and code == int(schema.defaults[column]):
             raise InputError(
                 f"{argument}: {show_conditions({name: label})} is the default, and no item unless "

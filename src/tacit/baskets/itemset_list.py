@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,11 @@ class Itemsets(Result):
         The (weighted) number of records that hold each set.
     total : int or float
         The (weighted) number of records.
+    unlisted : str
+        Why some sets are not listed although they are frequent and of that kind, if so: the
+        argument that says it.
+    max_size : int or None
+        The items of the largest sets that may be listed.
     """
 
     items: Items
@@ -46,6 +51,8 @@ class Itemsets(Result):
     cells: NDArray[np.uint32]
     counts: NDArray[Any]
     total: int | float
+    unlisted: str = ""
+    max_size: int | None = None
 
     @classmethod
     def ranked(
@@ -56,13 +63,15 @@ class Itemsets(Result):
         cells: NDArray[np.uint32],
         counts: NDArray[Any],
         total: int | float,
+        unlisted: str = "",
+        max_size: int | None = None,
     ) -> Itemsets:
         """Return sets in their order: by count, then by size, then as they were found."""
         sizes = np.diff(indptr)
         order = np.lexsort((sizes, -counts))
         starts = np.concatenate(([0], np.cumsum(sizes[order])))
         source = np.arange(len(cells)) + np.repeat(indptr[:-1][order] - starts[:-1], sizes[order])
-        return cls(items, kind, starts, cells[source], counts[order], total)
+        return cls(items, kind, starts, cells[source], counts[order], total, unlisted, max_size)
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -83,33 +92,48 @@ class Itemsets(Result):
         """The fraction of records that hold each set."""
         return np.asarray(self.counts / self.total, np.float64)
 
-    def take(self, kept: NDArray[np.bool_]) -> Itemsets:
-        """Return some of the sets."""
-        sizes = self.sizes[kept]
-        indptr = np.concatenate(([0], np.cumsum(sizes)))
-        cells = self.cells[np.repeat(kept, self.sizes)]
-        return Itemsets(self.items, self.kind, indptr, cells, self.counts[kept], self.total)
+    def most_frequent(self, top: int) -> Itemsets:
+        """Return so many sets, and those that are level with the last."""
+        n = int(np.searchsorted(-self.counts, -self.counts[top - 1], "right"))
+        end = int(self.indptr[n])
+        return replace(
+            self, indptr=self.indptr[: n + 1], cells=self.cells[:end], counts=self.counts[:n]
+        )
 
-    def holding(self, cells: list[int]) -> NDArray[np.bool_]:
-        """Return which sets hold one or more of some cells."""
-        hit = np.isin(self.cells, np.array(cells, np.uint32))
-        held = np.zeros(len(self), np.bool_)
-        held[np.repeat(np.arange(len(self)), self.sizes)[hit]] = True
-        return held
+    def check_counts(self, what: str) -> None:
+        """Refuse to tell the counts of sets that are not listed where these sets do not tell them.
+
+        Those of frequent sets follow from all closed sets, or from all frequent sets.
+        """
+        if self.kind == "maximal":
+            raise InputError(f'kind: maximal sets do not tell {what}; fit with kind="closed"')
+        if self.unlisted == "complete_":
+            raise InputError(f"complete_: the search was interrupted; without all sets, {what} "
+                             "are not known")  # fmt: skip
+        if self.unlisted:
+            hint = ' or kind="all"' if self.unlisted == "max_size" else ""
+            raise InputError(f"{self.unlisted}: without the sets that it leaves out, {what} are "
+                             f"not known; fit without it{hint}")  # fmt: skip
 
     def count(self, items: Any) -> int | float:
-        """Return how many records hold some items; 0 if fewer do than the least that was asked for.
+        """Return how many records hold some items; 0 if fewer do than the least that is listed.
 
         Parameters
         ----------
         items : list of items
         """
-        if self.kind == "maximal":
-            raise InputError("items: maximal sets do not tell the counts of their subsets")
         cells = self.items.find_all(items, "items")
         if not cells:
             return self.total
         asked = np.array(cells, np.uint32)
+        hits = np.concatenate(([0], np.cumsum(np.isin(self.cells, asked))))
+        held = hits[self.indptr[1:]] - hits[self.indptr[:-1]]
+        listed = np.flatnonzero((held == len(asked)) & (self.sizes == len(asked)))
+        if len(listed):
+            return self.counts[listed[0]].item()  # type: ignore[no-any-return]
+        self.check_counts("the counts of others")
+        if self.max_size is not None and len(asked) > self.max_size:
+            raise InputError(f"items: sets of more than max_size={self.max_size} were not counted")
         return self.counts_of(np.array([0, len(asked)]), asked)[0].item()  # type: ignore[no-any-return]
 
     def counts_of(

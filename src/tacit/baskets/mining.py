@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tacit import _core
-from tacit.baskets.items import Items, with_absent_defaults
+from tacit.baskets.items import Items, presence_schema
 from tacit.baskets.itemset_list import Itemsets
 from tacit.errors import InputError, InputWarning
 from tacit.machine import human_bytes
@@ -61,10 +61,24 @@ class Question:
 
     def min_count(self, baskets: Baskets) -> int:
         """Return the least (scaled) weight of a frequent set's records."""
-        if isinstance(self.min_support, int):
-            return self.min_support * baskets.scale
-        # A product a hair above a whole number is that number: 0.07 of 100 records are 7.
-        return max(1, int(np.ceil(self.min_support * baskets.total * (1 - 1e-12))))
+        if isinstance(self.min_support, int) and baskets.scale == 1:
+            return self.min_support
+        # A product a hair above a whole number is that number: 0.07 of 100 records are 7, and ten
+        # weights of 0.3 are 3.
+        whole = baskets.scale if isinstance(self.min_support, int) else baskets.total
+        return max(1, int(np.ceil(self.min_support * whole * (1 - 1e-12))))
+
+    @property
+    def unlisted(self) -> str:
+        """Which argument leaves out sets that the counts of others would need."""
+        low, high = self.sizes
+        reasons = {
+            "min_size": low > 1,
+            "max_size": high is not None and self.kind != "all",
+            "must_hold": bool(self.hold),
+            "one_of": bool(self.groups),
+        }
+        return next((name for name, holds in reasons.items() if holds), "")
 
     def _run(self, baskets: Baskets, *, count_only: bool) -> Any:
         items = baskets.items
@@ -78,18 +92,40 @@ class Question:
             excluded[hold] = 1
         low, high = self.sizes
         high = _ANY_SIZE if high is None else high
+        groups = None if count_only else self._group_flags(items)
         records = _core.Records(baskets.indptr, baskets.values, len(items.cells), chosen)
         return _core.mine_itemsets(
             records, self.min_count(baskets), self.kind,
             (max(low - added, 1), max(high - added, 0)), self.top, baskets.weights, excluded,
-            self.max_bytes, count_only, self.n_jobs,
+            groups, self.max_bytes, count_only, self.n_jobs,
         )  # fmt: skip
 
+    def _group_flags(self, items: Items) -> NDArray[np.uint8] | None:
+        """Return which items are in each group; those that `hold` meets are met."""
+        groups = [g for g in self.groups if not set(g) & set(self.hold)]
+        flags = np.zeros((len(groups), len(items.cells)), np.uint8)
+        for k, group in enumerate(groups):
+            flags[k, items.positions(group)] = 1
+        return flags.ravel() if groups else None
+
+    def _alone(self, baskets: Baskets, least: int) -> int | None:
+        """Return the count of the items that all sets hold, if they are a set by themselves."""
+        chosen = _holders(baskets, baskets.items.positions(self.hold))
+        count = len(chosen) if baskets.weights is None else int(baskets.weights[chosen].sum())
+        low, high = self.sizes
+        met = all(set(group) & set(self.hold) for group in self.groups)
+        fits = low <= len(self.hold) <= (high or _ANY_SIZE)
+        return count if met and fits and count >= least else None
+
     def forecast(self, baskets: Baskets) -> Forecast:
-        """Count the sets without keeping them; `hold` and groups are not looked at."""
+        """Count the sets without keeping them; `top` and groups are not looked at."""
         n_sets, n_items, status = self._run(baskets, count_only=True)
         if status == "interrupted":
             raise KeyboardInterrupt
+        if self.hold and self.kind == "all":
+            alone = self._alone(baskets, self.min_count(baskets)) is not None
+            n_sets += alone
+            n_items += len(self.hold) * n_sets
         return Forecast(n_sets, 16 * n_sets + 4 * n_items)
 
     def answer(self, baskets: Baskets) -> tuple[Itemsets, bool]:
@@ -108,16 +144,19 @@ class Question:
                     f"interrupted: {len(counts):,} itemsets of branches that were searched to "
                     "the end are kept, others are missing"
                 ),
-                stacklevel=2,
+                stacklevel=5,
             )
         cells = items.cells.astype(np.uint32)[values]
         if self.hold and self.kind == "all":
             indptr, cells, counts = self._add_held(baskets, indptr, cells, counts, least)
         shown: NDArray[Any] = counts if baskets.scale == 1 else counts / baskets.scale
         total = baskets.total if baskets.scale == 1 else baskets.total / baskets.scale
-        sets = Itemsets.ranked(items, self.kind, indptr, cells, shown, total)
-        for group in self.groups:
-            sets = sets.take(sets.holding(group))
+        unlisted = self.unlisted if status == "complete" else "complete_"
+        sets = Itemsets.ranked(
+            items, self.kind, indptr, cells, shown, total, unlisted, self.sizes[1]
+        )
+        if 0 < self.top < len(sets):
+            sets = sets.most_frequent(self.top)
         return sets, status == "complete"
 
     def _add_held(
@@ -130,18 +169,15 @@ class Question:
     ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]:
         """Put the items that all sets hold into each of them; they are a set by themselves, too."""
         held = np.array(self.hold, np.uint32)
-        chosen = _holders(baskets, baskets.items.positions(self.hold))
-        alone = len(chosen) if baskets.weights is None else int(baskets.weights[chosen].sum())
-        low, high = self.sizes
-        fits = low <= len(held) <= (high or _ANY_SIZE) and alone >= least
-        sizes = np.concatenate((np.diff(indptr), [0] if fits else [])).astype(np.int64)
+        count = self._alone(baskets, least)
+        alone = np.array([] if count is None else [count], np.int64)
+        sizes = np.concatenate((np.diff(indptr), np.zeros_like(alone)))
         owner = np.repeat(np.arange(len(sizes)), sizes)
         all_owner = np.concatenate((owner, np.repeat(np.arange(len(sizes)), len(held))))
         all_cells = np.concatenate((cells, np.tile(held, len(sizes))))
         order = np.lexsort((all_cells, all_owner))
         starts = np.concatenate(([0], np.cumsum(sizes + len(held))))
-        counts = np.concatenate((counts, [alone] if fits else [])).astype(np.int64)
-        return starts, all_cells[order], counts
+        return starts, all_cells[order], np.concatenate((counts, alone))
 
 
 def _holders(baskets: Baskets, hold: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -153,7 +189,7 @@ def _holders(baskets: Baskets, hold: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def whole_weights(weights: NDArray[np.float64] | None) -> tuple[NDArray[np.int64] | None, int]:
-    """Return weights as whole numbers, and how many of these are a weight of 1.
+    """Return weights as whole numbers of 1 and more, and how many of these are a weight of 1.
 
     Fractions of a power of two are exact; others are rounded to the nearest so that all of them
     together stay below 2^62, which keeps ten digits of a weight and more.
@@ -163,39 +199,53 @@ def whole_weights(weights: NDArray[np.float64] | None) -> tuple[NDArray[np.int64
     """
     if weights is None:
         return None, 1
-    scale, largest = 1, _LARGEST / max(float(weights.sum()), 1.0)
+    total = float(weights.sum())
+    if total > 2**53:
+        raise InputError(f"sample_weight: weights must add up to 2^53 at most, got {total:g}")
+    scale, largest = 1, _LARGEST / max(total, 1.0)
     while not np.array_equal(weights * scale, np.rint(weights * scale)) and 2 * scale < largest:
         scale *= 2
-    return np.rint(weights * scale).astype(np.int64), scale
+    return np.maximum(np.rint(weights * scale).astype(np.int64), 1), scale
+
+
+def _baskets(
+    items: Items,
+    indptr: NDArray[np.int64],
+    values: NDArray[Any],
+    weights: NDArray[np.float64] | None,
+) -> Baskets:
+    whole, scale = whole_weights(weights)
+    total = len(indptr) - 1 if whole is None else int(whole.sum())
+    return Baskets(items, indptr, values, whole, scale, total)
 
 
 def table_baskets(table: Table, *, defaults: bool) -> Baskets:
-    """Return the records of a table as items; records of weight 0 are left out."""
-    table = with_absent_defaults(table)
-    if table.weights is not None and not table.weights.all():
-        table = table.take(table.weights > 0)
+    """Return the records of a table, which has no weights of 0, as items."""
+    table = table.conform(presence_schema(table.schema))
     items = Items(table.schema, defaults)
-    indptr, values = items.records(table)
-    weights, scale = whole_weights(table.weights)
-    total = table.n_records if weights is None else int(weights.sum())
-    if weights is not None and (weights == 0).any():  # rounded to nothing
-        weights, total = np.maximum(weights, 1), int(np.maximum(weights, 1).sum())
-    return Baskets(items, indptr, values, weights, scale, total)
+    return _baskets(items, *items.records(table), table.weights)
 
 
 @dataclass(frozen=True)
 class _Frequent(Statistic["tuple[NDArray[Any], ...]"]):
-    """The records of a partition, less the values that are too rare to be in any frequent set."""
+    """The records of a partition, less the items that are too rare to be in any frequent set."""
 
-    kept: NDArray[np.bool_]  # by value id, after the defaults were changed
+    defaults: bool
+    kept: NDArray[np.bool_]  # by item
 
     def partial(self, partition: Partition) -> tuple[NDArray[Any], ...]:
-        table = with_absent_defaults(partition.records)
-        keep = self.kept[table.values]
+        table = partition.records
+        weights = np.ones(0)
+        if table.weights is not None:
+            weights = table.weights[table.weights > 0]
+            if len(weights) == 0:
+                return np.zeros(0, np.uint32), np.zeros(0, table.values.dtype), weights
+            table = table.take(np.flatnonzero(table.weights > 0))
+        indptr, values = Items(table.schema, self.defaults).records(table)
+        keep = self.kept[values]
         before = np.concatenate(([0], np.cumsum(keep)))
-        lengths = np.diff(before[table.indptr]).astype(np.uint32)
-        weights = np.ones(0) if table.weights is None else table.weights
-        return lengths, table.values[keep], weights
+        lengths = np.diff(before[indptr]).astype(np.uint32)
+        return lengths, values[keep], weights
 
     def merge(
         self, one: tuple[NDArray[Any], ...], other: tuple[NDArray[Any], ...]
@@ -203,29 +253,27 @@ class _Frequent(Statistic["tuple[NDArray[Any], ...]"]):
         return tuple(np.concatenate(both) for both in zip(one, other, strict=True))
 
 
-def gather_baskets(X: PartitionedTable, question: Question) -> Baskets:
-    """Return what is left of partitions without values that are too rare, to be searched here.
+def gather_baskets(X: PartitionedTable, items: Items, question: Question) -> Baskets:
+    """Return what is left of partitions without items that are too rare, to be searched here.
 
-    Two passes: one counts every value, one brings the records with the frequent values only.
+    Two passes: one counts every value, one brings the records with the frequent items only. X has
+    the schema of `items`.
     """
     counted = X.one_way()
-    like = with_absent_defaults(X.take([0]))
-    counts = counted.counts[like.schema.value_cells]
+    counts = counted.counts[items.cells].astype(np.float64)
     least = question.min_support
-    limit = least if isinstance(least, int) else least * counted.total * (1 - 1e-12)
-    kept = counts >= limit
-    n_stored, width = float(counts[kept].sum()), like.values.dtype.itemsize
-    needed = int(n_stored * (width + 8) + 16 * X.n_records)
+    limit = least if isinstance(least, int) else least * float(counted.total)
+    kept = counts >= limit * (1 - 1e-9)  # the search has the last word
+    kept[items.positions(question.exclude)] = False
+    needed = int(12 * counts[kept].sum() + 16 * X.n_records)
     if X.memory is not None and needed > X.memory:
         raise InputError(
             f"min_support: the records without rarer values, and the search in them, would take "
             f"{human_bytes(needed)}, more than the limit of {human_bytes(X.memory)}; raise one of "
             "them"
         )
-    lengths, values, weights = X.reduce(_Frequent(kept))
+    lengths, values, weights = X.reduce(_Frequent(items.defaults, kept))
+    if len(lengths) == 0:
+        raise InputError("weights: all of them are 0")
     indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-    whole, scale = whole_weights(weights if X.weighted else None)
-    if whole is not None and (whole == 0).any():
-        raise InputError("weights: a record of weight 0 cannot be among partitions searched here")
-    total = len(lengths) if whole is None else int(whole.sum())
-    return Baskets(Items(like.schema, False), indptr, values, whole, scale, total)
+    return _baskets(items, indptr, values, weights if X.weighted else None)
