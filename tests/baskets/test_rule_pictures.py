@@ -200,7 +200,7 @@ def test_boxes_of_a_network_do_not_overlap(rules, awkward):
         scene = network_scene(each)
         boxes = [x for x in scene.items if isinstance(x, Box) and x.title]
         for k, a in enumerate(boxes):
-            assert 0 <= a.x
+            assert a.x >= 0
             assert a.x + a.width <= scene.width
             assert a.y + a.height <= scene.height
             for b in boxes[:k]:
