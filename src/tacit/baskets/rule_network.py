@@ -105,7 +105,10 @@ def _title(total: int, shown: int, by: str) -> str:
 def _graph(rules: AssociationRules) -> _Graph:
     cells = sorted({*rules.antecedents.tolist(), *rules.consequents.tolist()})
     position = {cell: k for k, cell in enumerate(cells)}
-    ends, owners, last, dots = [], [], [], []
+    ends: list[tuple[int, int]] = []
+    owners: list[int] = []
+    last: list[bool] = []
+    dots: list[int] = []
     for k in range(len(rules)):
         some = rules.antecedents[rules.indptr[k] : rules.indptr[k + 1]].tolist()
         target = position[int(rules.consequents[k])]

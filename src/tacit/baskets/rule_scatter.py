@@ -75,7 +75,7 @@ def plot_scatter(rules: AssociationRules, ax: Axes | None = None) -> Axes:
     bar = ax.figure.colorbar(dots, ax=ax, label="lift", fraction=0.05, pad=0.02)
     bar.set_ticks(list(scale.edges), labels=[f"{x:.3g}" for x in scale.edges])
     bar.outline.set_visible(False)
-    bar.solids.set_alpha(1)
+    bar.set_alpha(1)
     if len(scale.colours) == 1:
         bar.set_ticks([sum(scale.edges) / 2], labels=[scale.texts()[0]])
     _name(ax, rules, np.column_stack([support, confidence]))
@@ -134,8 +134,8 @@ class Scatter:
         radius, opacity = _radius(len(rules)), _opacity(len(rules))
         for k, colour in enumerate(scale.colours):
             some = np.column_stack([self.x, self.y])[self.classes == k]
-            points = dict.fromkeys(map(tuple, some.round(1).tolist()))
-            self.scene.items.append(Dots(tuple(points), radius, colour, opacity))
+            apart = dict.fromkeys((x, y) for x, y in some.round(1).tolist())
+            self.scene.items.append(Dots(tuple(apart), radius, colour, opacity))
         points = np.column_stack([self.x, self.y])
         texts = {k: _lines(rules, k, _SIZE) for k in notable_rules(rules)}
         within = (_LEFT, last + 26, _WIDTH - 4, _HEIGHT - _BELOW)
@@ -156,19 +156,15 @@ class Scatter:
         for value in across.ticks:
             at = float(across.place(np.array(value)))
             items.append(Box(at - 0.5, last + 24, 1, base - last - 24, EDGE))
-            items.append(Words(at, base + 16, f"{value:.6%}", _SIZE, FAINT, "middle"))
+            items.append(Words(at, base + 16, _percent(value), _SIZE, FAINT, "middle"))
         for value in up.ticks:
             at = float(up.place(np.array(value)))
             items.append(Box(_LEFT - 8, at - 0.5, _WIDTH - _RIGHT - _LEFT + 8, 1, EDGE))
-            items.append(Words(_LEFT - 12, at + 4, f"{value:.6%}", _SIZE, FAINT, "end"))
+            items.append(Words(_LEFT - 12, at + 4, _percent(value), _SIZE, FAINT, "end"))
         named = "support (logarithmic axis)" if across.log else "support"
         middle = (_LEFT + _WIDTH - _RIGHT) / 2
         items.append(Words(middle, _HEIGHT - 10, named, _SIZE + 1, INK, "middle"))
         items.append(Words(12, last + 20, "confidence", _SIZE + 1, INK))
-        for k, item in enumerate(items):
-            if isinstance(item, Words) and item.text.endswith("%"):
-                text = item.text[:-1].rstrip("0").rstrip(".") + "%"
-                items[k] = Words(item.x, item.y, text, item.size, item.colour, item.anchor)
 
 
 class _Axis:
@@ -217,6 +213,10 @@ def _log_ticks(low: float, high: float) -> list[float]:
     times = (1, 2, 5) if high / low < 1e4 else (1,)
     ticks = [float(f"{t}e{e}") for e in exponents for t in times]
     return [x for x in ticks if low * 0.999 <= x <= high * 1.001]
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.6g}%"
 
 
 def _skewed(support: NDArray[np.float64]) -> bool:

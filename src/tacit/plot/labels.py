@@ -43,7 +43,8 @@ def place_labels(
     """Return labels that overlap neither each other nor labelled points, the most wanted first.
 
     `points` are pixels, and `bounds` where labels may be, from left to right and top down;
-    `wanted` are points with the width and the height of their labels. Points near one with a label get none, nor do those without room.
+    `wanted` are points with the width and the height of their labels. Points near one with a label
+    get none, nor do those without room.
     """
     covered = _covered(points, bounds)
     placed: list[Label] = []

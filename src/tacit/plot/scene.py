@@ -307,9 +307,9 @@ def _draw_item(ax: Axes, item: Item, points: float) -> None:
             )
         )
     elif isinstance(item, Dots):
-        x, y = zip(*item.points, strict=True) if item.points else ((), ())
+        across, down = [x for x, _ in item.points], [y for _, y in item.points]
         area = (2 * item.radius * points) ** 2
-        ax.scatter(x, y, area, color=item.colour, alpha=item.opacity, linewidths=0)
+        ax.scatter(across, down, area, color=item.colour, alpha=item.opacity, linewidths=0)
     elif isinstance(item, Polygon):
         ax.add_patch(PolygonPatch(item.points, closed=True, facecolor=item.fill, linewidth=0))
     else:

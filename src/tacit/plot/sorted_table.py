@@ -1,4 +1,4 @@
-"""Long lists as pages: a table that can be sorted and searched, one file that needs nothing else."""
+"""Long lists as pages: a table that can be sorted and searched, all in one file."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -34,7 +35,7 @@ class ItemColumn:
     def to_json(self, position: NDArray[np.int64]) -> dict[str, Any]:
         """Return the column, with `position` as where the name of each item is."""
         flat, starts = position[self.items].tolist(), self.indptr.tolist()
-        values = [flat[a:b] for a, b in zip(starts[:-1], starts[1:], strict=True)]
+        values = [flat[a:b] for a, b in pairwise(starts)]
         return {"name": self.name, "kind": "items", "values": values}
 
 
@@ -163,10 +164,10 @@ def _rounded(values: NDArray[Any]) -> list[float | int | str | None]:
 
 
 def embed_json(data: Any) -> str:
-    """Return data as JSON that cannot end the script element it is in.
+    r"""Return data as JSON that cannot end the script element it is in.
 
     >>> embed_json(["</script>"])
-    '["\\\\u003c/script\\\\u003e"]'
+    '["\\u003c/script\\u003e"]'
     """
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
