@@ -23,7 +23,7 @@ def test_reference_lists_every_public_name():
     public = {*tacit.__all__} - modules
     for module in (tacit.datasets, tacit.scale):
         public |= {*module.__all__}
-    for name in ("metrics", "mixture", "network", "rules", "similarity", "tree"):
+    for name in ("baskets", "metrics", "mixture", "network", "rules", "similarity", "tree"):
         module = getattr(tacit, name)
         public |= {f"{name}.{own}" for own in module.__all__ if own not in tacit.__all__}
     assert not public - listed

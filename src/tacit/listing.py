@@ -42,7 +42,11 @@ class Listed:
         top : int, optional
             How many rows, the best first; None for all.
         """
-        listing = self._listing(None if top is None else check_int(top, "top", 0))
+        return self._listing_html(None if top is None else check_int(top, "top", 0))
+
+    def _listing_html(self, top: int | None) -> str:
+        """Return the table as notebooks show it."""
+        listing = self._listing(top)
         return html_frame(table_html(listing.head, listing.rows, title=listing.title))
 
     def plot(self, ax: Any = None, *, top: int | None = 20) -> Any:

@@ -86,7 +86,7 @@ def test_a_planted_rule_is_found_and_explained():
 
 @pytest.mark.parametrize("correction", ["permutation", "tarone"])
 def test_what_is_reported_is_what_trying_all_finds(correction):
-    frame = make_frame(120, 3)
+    frame = make_frame(300, 3)
     sure = SignificantRules(correction=correction, n_permutations=99, redundant=True)
     sure.set_params(random_state=np.random.default_rng(5)).fit(frame, "returned")
     _, held = held_items(frame.drop("returned"))

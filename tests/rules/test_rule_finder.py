@@ -201,7 +201,7 @@ def test_verbose_reports_on_stderr(capsys):
     RuleFinder("rain", "no", min_support=1, verbose=1).fit(Table(DAYS))
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert "7 records × 2 columns for rules of 2 conditions" in printed.err
+    assert "7 records × 2 columns for rules of 1 to 2 conditions" in printed.err
     assert " rules in " in printed.err
 
 

@@ -41,6 +41,8 @@ COMMANDS = {
     "table": (["news", "sports"], ["--json"]),
     "dependency-tree": ([], ["--algorithm", "exact", "--json"]),
     "cluster": ([], ["-k", 2, "--random-state", 0, "--json"]),
+    "itemsets": ([], ["--min-support", "0.05", "--min-size", 2, "--json"]),
+    "association-rules": ([], ["--min-support", "0.05", "--top", 50, "--json"]),
 }
 
 

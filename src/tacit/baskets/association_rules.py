@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ from tacit.baskets.measures import MEASURES, confidence_interval, lift_interval
 from tacit.errors import InputError, did_you_mean
 from tacit.listing import Listed, Listing
 from tacit.machine import check_int
-from tacit.parameters import check_flag, check_number
+from tacit.parameters import check_choice, check_flag, check_number
 from tacit.plot.html import Result
 
 if TYPE_CHECKING:
@@ -201,8 +201,89 @@ class AssociationRules(Listed, Result):
         title = f"{len(self):,} association rules from {self.total:,.12g} records"
         return Listing(title, head, rows, bars, "confidence", percent=True)
 
+    def to_html(self, top: int | None = 10_000, *, title: str | None = None) -> str:
+        """Return a page with pictures, and a table that can be sorted and searched.
+
+        It is one file, which needs nothing else.
+
+        Parameters
+        ----------
+        top : int, optional
+            How many rules, the most confident first; None for all.
+        title : str, optional
+        """
+        from tacit.baskets.rule_page import rules_page
+
+        return rules_page(self, title, None if top is None else check_int(top, "top", 0))
+
+    def to_svg(
+        self,
+        *,
+        kind: Literal["scatter", "network"] = "scatter",
+        top: int | None = None,
+        by: str = "lift",
+    ) -> str:
+        """Return a picture of the rules as SVG, light or dark as the reader has it.
+
+        Parameters
+        ----------
+        kind : {"scatter", "network"}
+            As for :meth:`plot`.
+        top : int, optional
+        by : str, default "lift"
+        """
+        from tacit.baskets.rule_network import network_scene
+        from tacit.baskets.rule_scatter import Scatter
+        from tacit.plot.scene import scene_svg
+
+        check_choice(kind, "kind", ("scatter", "network"))
+        shown = None if top is None else check_int(top, "top", 1)
+        if kind == "network":
+            return scene_svg(network_scene(self, shown, by))
+        return scene_svg(Scatter(self if shown is None else self.strongest(shown, by=by)).scene)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        kind: Literal["scatter", "network", "bars"] = "scatter",
+        top: int | None = None,
+        by: str = "lift",
+    ) -> Any:
+        """Draw the rules with Matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+        kind : {"scatter", "network", "bars"}
+            A dot for each rule by support and confidence, coloured by lift, with names at those of
+            greatest lift, support and confidence; items as boxes with arrows from antecedents to
+            consequents; or the confidence of each rule as a bar.
+        top : int, optional
+            How many rules. Unless given, all dots, the 20 most confident bars, and a network of
+            25 rules, or fewer if their lines could not be followed.
+        by : str, default "lift"
+            The measure by which rules of dots and networks are chosen; bars are those of greatest
+            confidence.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from tacit.baskets.rule_network import network_scene
+        from tacit.baskets.rule_scatter import plot_scatter
+        from tacit.plot import draw_scene
+
+        check_choice(kind, "kind", ("scatter", "network", "bars"))
+        shown = None if top is None else check_int(top, "top", 1)
+        if kind == "bars":
+            return super().plot(ax, top=20 if shown is None else shown)
+        if kind == "network":
+            return draw_scene(network_scene(self, shown, by), ax)
+        return plot_scatter(self if shown is None else self.strongest(shown, by=by), ax)
+
     def _repr_html_(self) -> str:
-        return self.to_html(top=20)
+        return self._listing_html(20)
 
 
 def find_association_rules(

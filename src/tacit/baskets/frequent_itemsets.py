@@ -321,8 +321,25 @@ class FrequentItemsets(Listed, Estimator):
             sets.title, ("items", "support", "records"), rows, bars, "support", percent=True
         )
 
+    def to_html(self, top: int | None = 10_000, *, title: str | None = None) -> str:
+        """Return a page with a table of the sets that can be sorted and searched.
+
+        It is one file, which needs nothing else.
+
+        Parameters
+        ----------
+        top : int, optional
+            How many sets, the most frequent first; None for all.
+        title : str, optional
+        """
+        from tacit.baskets.rule_page import itemsets_page
+
+        check_is_fitted(self)
+        shown = None if top is None else check_int(top, "top", 0)
+        return itemsets_page(self.itemsets_, title, shown)
+
     def _html_of_fit(self) -> str:
-        return self.to_html(top=20)
+        return self._listing_html(20)
 
     def to_state(self) -> store.State:
         """Return the named arrays that a file holds."""

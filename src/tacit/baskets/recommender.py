@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from tacit.baskets.sparse_inverse import local_regressions
 from tacit.baskets.state import recommender_of_state, state_of_recommender
 from tacit.baskets.tuning import choose_penalty, hide_items
 from tacit.errors import InputError
-from tacit.estimator import Estimator
+from tacit.estimator import Estimator, open_path
 from tacit.machine import check_int, count_jobs
 from tacit.parameters import (
     check_choice,
@@ -131,7 +132,11 @@ class Recommender(Estimator):
     --------
     >>> import tacit
     >>> visits = tacit.datasets.load_visits()
-    >>> rec = tacit.Recommender(random_state=0).fit(visits)
+    >>> names = [name for name in visits.schema.names if name not in ("region", "device")]
+    >>> pages = visits.select(names)
+    >>> rec = tacit.Recommender(random_state=0).fit(pages)
+    >>> rec.recommend(["sports"], n=2)["item"].to_list()
+    ['scores', 'home']
     >>> rec.similar("sports", n=1)["item"].to_list()
     ['scores']
     """
@@ -363,6 +368,8 @@ class Recommender(Estimator):
                 "basket: those of a partitioned table come in partitions; take the recommendations "
                 "of each, from X.map(tacit.scale.Predict(model, 'recommend'))"
             )
+        if isinstance(basket, PathLike):
+            basket = open_path(basket)
         one = is_one_basket(basket)
         table = read_basket(self.schema_, basket) if one else self._read(basket)
         ranked = rank_items(table, self._scores, most, "score")

@@ -23,8 +23,9 @@ __all__ = ["COMMANDS", "app", "main"]
 
 COMMANDS = (
     "summary", "count", "table", "pairs", "cluster", "tree", "classify", "dependency-network",
-    "dependency-tree", "density", "bayes-net", "select", "find-rules", "rules", "recommend",
-    "predict", "show", "convert", "adtree", "demo",
+    "dependency-tree", "density", "bayes-net", "select", "find-rules", "rules", "itemsets",
+    "association-rules", "significant-rules", "recommend", "predict", "show", "convert",
+    "adtree", "demo",
 )  # fmt: skip
 
 # What estimators call things that are not options of the same name.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from tacit.schema import Schema
 
-__all__ = ["parse_arcs", "parse_query"]
+__all__ = ["join_names", "parse_arcs", "parse_query"]
 
 
 def parse_arcs(schema: Schema, texts: Sequence[str], option: str) -> list[tuple[str, str]]:
@@ -44,7 +44,7 @@ def parse_query(schema: Schema, text: str) -> tuple[list[str], dict[str, Any]]:
     (['a'], {'b': 'x, y'})
     """
     left, _, right = text.partition("|")
-    targets = _join(left, lambda name: name in schema.names)
+    targets = join_names(left, lambda name: name in schema.names)
     for name in targets:
         schema.position(name, "--query")
     conditions: list[str] = []
@@ -69,7 +69,7 @@ def _trim(condition: str) -> str:
     return f"{name.strip()}={label.strip()}" if "=" in condition else condition.strip()
 
 
-def _join(text: str, is_name: Any) -> list[str]:
+def join_names(text: str, is_name: Any) -> list[str]:
     """Cut a text at its commas, but not within names that hold some."""
     found: list[str] = []
     rest = text.split(",")

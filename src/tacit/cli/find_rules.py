@@ -21,42 +21,53 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "find_rules"]
 
 
+TargetColumn = Annotated[
+    str, typer.Option(help="The column that rules are about; mdl cuts tell it apart, too.")
+]
+Value = Annotated[
+    str, typer.Option(help="Its label that rules lead to; an empty text means missing.")
+]
+Conditions = Annotated[
+    str, typer.Option("--n-conditions", "-n", help="Number of conditions; 1-4 for one to four.")
+]
+MinSupport = Annotated[
+    float, typer.Option(help="Records (or their weight) that must match the conditions.")
+]
+Criterion = Annotated[
+    Literal["confidence", "lift", "leverage", "wilson"],
+    typer.Option(help="What makes a rule good; see the guide."),
+]
+Level = Annotated[
+    float, typer.Option(help="The confidence level of the interval for --criterion wilson.")
+]
+NoDefaults = Annotated[
+    bool, typer.Option("--no-defaults", help="No conditions on a column's default.")
+]
+Redundant = Annotated[
+    bool,
+    typer.Option(
+        "--redundant", help="Also rules with spare conditions, or the records of another."
+    ),
+]
+RulesFile = Annotated[
+    Path | None,
+    output_option(metavar="RULES", help="Write the rules to a .csv or .parquet file."),
+]
+
+
 def find_rules(
     source: Source,
-    target: Annotated[
-        str, typer.Option(help="The column that rules are about; mdl cuts tell it apart, too.")
-    ],
-    value: Annotated[
-        str, typer.Option(help="Its label that rules lead to; an empty text means missing.")
-    ],
-    n_conditions: Annotated[
-        str, typer.Option("--n-conditions", "-n", help="Number of conditions; 1-4 for one to four.")
-    ] = "2",
-    min_support: Annotated[
-        float, typer.Option(help="Records (or their weight) that must match the conditions.")
-    ] = 30,
-    criterion: Annotated[
-        Literal["confidence", "lift", "leverage", "wilson"],
-        typer.Option(help="What makes a rule good; see the guide."),
-    ] = "confidence",
-    level: Annotated[
-        float, typer.Option(help="The confidence level of the interval for --criterion wilson.")
-    ] = 0.95,
+    target: TargetColumn,
+    value: Value,
+    n_conditions: Conditions = "1-2",
+    min_support: MinSupport = 30,
+    criterion: Criterion = "confidence",
+    level: Level = 0.95,
     top: Top = 20,
-    no_defaults: Annotated[
-        bool, typer.Option("--no-defaults", help="No conditions on a column's default.")
-    ] = False,
-    redundant: Annotated[
-        bool,
-        typer.Option(
-            "--redundant", help="Also rules with spare conditions, or the records of another."
-        ),
-    ] = False,
+    no_defaults: NoDefaults = False,
+    redundant: Redundant = False,
     json: Json = False,
-    output: Annotated[
-        Path | None,
-        output_option(metavar="RULES", help="Write the rules to a .csv or .parquet file."),
-    ] = None,
+    output: RulesFile = None,
 ) -> None:
     """Find the conditions under which a column has a value.
 

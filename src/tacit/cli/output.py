@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import AbstractContextManager, nullcontext
 from datetime import date, time
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -16,12 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import polars as pl
     from rich.console import RenderableType
 
     from tacit.schema import Label
 
 __all__ = [
     "json_label",
+    "json_rows",
+    "json_text",
     "make_console",
     "notes_shown",
     "print_json",
@@ -60,8 +64,20 @@ def print_written(console: Console, paths: Sequence[Path]) -> None:
 
 def print_json(data: Any) -> None:
     """Print JSON in UTF-8, whatever the encoding of the terminal."""
-    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
-    typer.echo((text + "\n").encode(), nl=False)
+    typer.echo(json_text(data).encode(), nl=False)
+
+
+def json_text(data: Any) -> str:
+    """Return JSON as it is printed."""
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def json_rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a frame for JSON, which has no infinite numbers: null stands for them."""
+    return [
+        {name: None if isinstance(x, float) and not isfinite(x) else x for name, x in row.items()}
+        for row in frame.iter_rows(named=True)
+    ]
 
 
 def json_label(label: Label) -> str | int | float | bool | None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.counts import ContingencyTable
+    from tacit.listing import Listing
     from tacit.network import Distribution
     from tacit.network.bayes_net.net_estimator import NetEstimator
     from tacit.rules import Rule
@@ -35,6 +36,7 @@ __all__ = [
     "interval",
     "items_grid",
     "likelihood_rows",
+    "listing_grid",
     "measures_grid",
     "number",
     "occurring",
@@ -241,6 +243,14 @@ def rules_grid(rules: Sequence[Rule]) -> Grid:
             f"{rule.lift:,.2f}",
             f"{rule.score:,.4g}",
         )
+    return grid
+
+
+def listing_grid(listing: Listing, n_texts: int = 1) -> Grid:
+    """Lay out a list of results: so many columns of text, and numbers to their right."""
+    grid = _grid(listing.head[:n_texts], listing.head[n_texts:])
+    for row in listing.rows:
+        grid.add_row(*row)
     return grid
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tacit.cli.output import working
+from tacit.cli.output import json_text, working
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
@@ -69,12 +69,13 @@ def write_model(
     *,
     frame: Callable[[], pl.DataFrame] | None = None,
     page: Callable[[], str] | None = None,
+    data: Callable[[], Any] | None = None,
     shown: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
-    """Write a model, a page about it, a picture, DOT or a frame, as the end of the name says.
+    """Write a model, a page about it, a picture, DOT, JSON or a frame, as the end of the name says.
 
-    `frame` and `page` make what is not to be as the model has it; its pictures take what is
-    `shown`.
+    `frame` and `page` make what is not to be as the model has it, `data` makes what JSON holds; its
+    pictures take what is `shown`.
     """
     with working(f"writing {path}"):
         match path.suffix.lower():
@@ -84,6 +85,8 @@ def write_model(
                 path.write_text(_page(model.to_html() if page is None else page(), path), "utf-8")
             case ".svg" if hasattr(model, "to_svg"):
                 path.write_text(model.to_svg(**shown), "utf-8")
+            case ".json" if data is not None:
+                path.write_text(json_text(data()), "utf-8")
             case ".dot":
                 path.write_text(model.to_dot(), "utf-8")
             case ending if ending in PICTURES:
@@ -115,13 +118,20 @@ def write_frame(frame: pl.DataFrame, path: Path) -> None:
     with working(f"writing {path}"):
         match path.suffix.lower():
             case ".csv":
-                frame.write_csv(path)
+                _flat(frame).write_csv(path)
             case ".tsv":
-                frame.write_csv(path, separator="\t")
+                _flat(frame).write_csv(path, separator="\t")
             case ".parquet":
                 frame.write_parquet(path)
             case _:
                 frame.write_ipc(path)
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the frame with lists of names as text, as CSV needs them."""
+    from polars import List, selectors
+
+    return frame.with_columns(selectors.by_dtype(List(str)).list.join(", "))
 
 
 def write_frames(frames: Iterable[pl.DataFrame], path: Path | None) -> int:

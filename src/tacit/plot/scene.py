@@ -20,6 +20,7 @@ __all__ = [
     "Bow",
     "Box",
     "Curve",
+    "Dots",
     "Polygon",
     "Scene",
     "Words",
@@ -76,6 +77,16 @@ class Bow:
 
 
 @dataclass(frozen=True)
+class Dots:
+    """Many dots of one size and colour."""
+
+    points: tuple[tuple[float, float], ...]
+    radius: float
+    colour: str
+    opacity: float = 1.0
+
+
+@dataclass(frozen=True)
 class Polygon:
     """A filled shape with straight sides, such as the head of an arrow."""
 
@@ -99,7 +110,7 @@ class Words:
     title: str = ""
 
 
-Item: TypeAlias = Bow | Box | Curve | Polygon | Words
+Item: TypeAlias = Bow | Box | Curve | Dots | Polygon | Words
 
 
 @dataclass
@@ -183,6 +194,13 @@ def _escape(text: str) -> str:
 
 
 def _svg_item(item: Item) -> str:
+    if isinstance(item, Dots):  # lines of no length with round ends: one element, however many
+        path = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in item.points)
+        return (
+            f'<path class="dots" d="{path}" fill="none" stroke="{item.colour}" '
+            f'stroke-width="{2 * item.radius:.1f}" stroke-linecap="round" '
+            f'stroke-opacity="{item.opacity:g}"/>'
+        )
     note = f"<title>{_escape(item.title)}</title>" if item.title else ""
     if isinstance(item, Box):
         stroke = f' stroke="{item.stroke}" stroke-width="{item.stroke_width:g}"'
@@ -288,6 +306,10 @@ def _draw_item(ax: Axes, item: Item, points: float) -> None:
                 capstyle="butt",
             )
         )
+    elif isinstance(item, Dots):
+        x, y = zip(*item.points, strict=True) if item.points else ((), ())
+        area = (2 * item.radius * points) ** 2
+        ax.scatter(x, y, area, color=item.colour, alpha=item.opacity, linewidths=0)
     elif isinstance(item, Polygon):
         ax.add_patch(PolygonPatch(item.points, closed=True, facecolor=item.fill, linewidth=0))
     else:

@@ -18,6 +18,7 @@ __all__ = [
     "FAINT",
     "FILL",
     "INK",
+    "LIFTS",
     "LINE",
     "LOWERS",
     "PAPER",
@@ -35,6 +36,9 @@ LINE, STROKE, EDGE = "#c3c8cf", "#7a8794", "#cfd6de"  # borders: pale, plain; br
 FILL, WARM, EMPTY = "#f0f4f9", "#fcf3e3", "#eef0f3"  # boxes, other boxes, bars with nothing in them
 SHADE = "#2f6690"  # lines that are to be seen first
 RAISES, LOWERS, VARIES = "#0b6aa8", "#b4530a", "#66727f"  # the first two for the colour-blind, too
+# From weak to strong associations: green to blue to dark, and dark to light on a dark page, so that
+# lightness alone tells them apart.
+LIFTS = ("#58b5a4", "#2e9dbb", "#2279b5", "#27559f", "#2b3585", "#12144f")
 
 DARK = {
     INK: "#e8edf3",
@@ -50,6 +54,9 @@ DARK = {
     RAISES: "#63b7f0",
     LOWERS: "#f0a35e",
     VARIES: "#9aa7b6",
+    **dict(
+        zip(LIFTS, ("#46639f", "#3f83b8", "#48a6c2", "#7cc8ba", "#bfe3b4", "#fbfac9"), strict=True)
+    ),
 }
 
 # Notebooks and pages that say themselves whether they are light or dark.

@@ -62,7 +62,7 @@ class RuleFinder(Listed, Estimator):
         The column that rules are about.
     value : label
         The target's label that rules lead to.
-    n_conditions : int or (int, int), default 2
+    n_conditions : int or (int, int), default (1, 2)
         Number of conditions, or the least and the greatest number.
     min_support : int or float, default 30
         Records that must match the conditions, as a number and not as a fraction; with weights, the
@@ -122,7 +122,7 @@ class RuleFinder(Listed, Estimator):
         target: str | int,
         value: Any,
         *,
-        n_conditions: int | tuple[int, int] = 2,
+        n_conditions: int | tuple[int, int] = (1, 2),
         min_support: float = 30,
         n_rules: int = 20,
         criterion: Literal["confidence", "lift", "leverage", "wilson"] = "confidence",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit import _core
 from tacit.counts.records import as_records
 from tacit.errors import InputError
-from tacit.estimator import Estimator
+from tacit.estimator import Estimator, open_path
 from tacit.machine import check_fits, check_int, count_jobs
 from tacit.parameters import make_generator, store_parameters
 from tacit.plot.html import picture_html, text_html
@@ -405,6 +406,8 @@ class DependencyNetwork(Estimator):
                 "basket: those of a partitioned table come in partitions; take the recommendations "
                 "of each, from X.map(tacit.scale.Predict(model, 'recommend'))"
             )
+        if isinstance(basket, PathLike):
+            basket = open_path(basket)
         one = is_one_basket(basket)
         table = read_basket(self.schema_, basket) if one else self._read(basket)
         ranked = rank_items(table, self._predict_items, most)

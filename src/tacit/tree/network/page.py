@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from tacit.plot.page import document
 from tacit.plot.scene import text_width
+from tacit.plot.sorted_table import embed_json
 from tacit.tree.network.arrows import Arrow, draw_arrow, draw_arrows
 from tacit.tree.network.influence import MARKS, WORDS, event_text
 from tacit.tree.network.layout import lay_out
@@ -54,7 +54,7 @@ def network_page(network: DependencyNetwork, title: str, top: int) -> str:
         facts = f"{network_facts(network)}. No column depends on another: there is nothing to draw."
     body = (
         f'<p class="faint">{escape(facts)}</p>\n{_controls(shown)}\n'
-        f'<script type="application/json" id="data">{_embed(data)}</script>\n'
+        f'<script type="application/json" id="data">{embed_json(data)}</script>\n'
         f"<script>{SCRIPT}</script>\n"
     )
     return document(title, STYLE, body, "tacit-network")
@@ -163,9 +163,3 @@ def _tree_text(network: DependencyNetwork, column: int) -> str:
 
 def _rounded(numbers: NDArray[np.float64]) -> list[float]:
     return [round(x, 1) for x in numbers.tolist()]
-
-
-def _embed(data: dict[str, Any]) -> str:
-    """Return data as JSON that cannot end the script element it is in."""
-    text = json.dumps(data, separators=(",", ":"))
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,11 +43,11 @@ def item_name(schema: Schema, value: int) -> str:
 
 def is_one_basket(basket: Any) -> bool:
     """Return whether this is one basket and not a table of many."""
-    if isinstance(basket, Table) or sparse.issparse(basket) or is_frame(basket):
+    if isinstance(basket, Table | PathLike) or sparse.issparse(basket) or is_frame(basket):
         return False
-    if isinstance(basket, Mapping):
+    if isinstance(basket, Mapping):  # of labels, or of columns
         return not any(
-            isinstance(x, list | tuple | np.ndarray | pl.Series) for x in basket.values()
+            hasattr(x, "__len__") and not isinstance(x, str | bytes) for x in basket.values()
         )
     if isinstance(basket, list | tuple) and len(basket):  # pairs of one basket are tuples
         return not all(isinstance(items, list | set | frozenset) for items in basket)
