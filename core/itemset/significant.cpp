@@ -147,7 +147,7 @@ struct Counted {
 
 // One level of the search: what a set on it needs, kept for the next one.
 struct Level {
-  std::vector<std::int32_t> count;    // records of the set that hold each item
+  std::vector<std::int32_t> count;    // records of the set that hold each item that extends it
   std::vector<std::int32_t> rows;     // of all extensions, one after another
   std::vector<std::int32_t> records;  // positions of the set's records
   std::vector<std::uint8_t> closed;   // items that all of them hold
@@ -182,6 +182,7 @@ class Worker {
 
  private:
   static constexpr double kNoLimit = 1e300;
+  static constexpr std::int64_t kWords = 8;  // bits of up to 512 items are held for each row
   struct InnerAt {
     double limit;  // kNoLimit where none was computed
     MarginTest::Inner inner;
@@ -204,7 +205,10 @@ class Worker {
   void permute(std::int64_t support, const PlaneCounts& counts);
   void keep(std::size_t depth, std::int64_t n, std::int64_t positives, double log_p,
             const std::int32_t* rows, const Print& print);
-  void count_items(Level& level, const std::int32_t* rows, std::int64_t n);
+  void count_items(Level& level, std::int32_t first, const std::int32_t* rows, std::int64_t n);
+  bool preserves_prefix(std::int32_t core, const std::vector<std::uint8_t>& before,
+                        const std::int32_t* rows, std::int64_t n);
+  void set_bits();
   Level& level(std::size_t depth) {
     while (levels_.size() <= depth) levels_.push_back(std::make_unique<Level>());
     return *levels_[depth];
@@ -222,7 +226,7 @@ class Worker {
   std::vector<std::int64_t> stamp_;  // the support that log_p_ of a number of positives is for
   std::vector<double> log_p_;
   std::vector<std::int64_t> extreme_;
-  std::vector<std::int32_t> all_, rest_;
+  std::vector<std::int32_t> all_, rest_, common_;
   PlaneCounts root_;
 
   // The branch: records that hold the first item, with the items that enough of them hold.
@@ -231,6 +235,8 @@ class Worker {
   std::vector<std::int32_t> base_;   // ranks of items that all of the records hold
   std::vector<std::int32_t> positions_;
   ItemRows rows_;
+  std::int64_t n_words_ = 0;         // of a row's items as bits, if these are few
+  std::vector<std::uint64_t> bits_;  // rows × words
   std::vector<std::int32_t> path_;  // ranks
   std::vector<std::unique_ptr<Level>> levels_;
 };
@@ -275,6 +281,7 @@ void Worker::search_branch(std::int32_t first) {
     }
     rows_.start.push_back(static_cast<std::int64_t>(rows_.items.size()));
   }
+  set_bits();
   path_.assign(1, first);
   std::vector<std::int32_t> rows(positions_.size());
   std::iota(rows.begin(), rows.end(), 0);
@@ -282,15 +289,32 @@ void Worker::search_branch(std::int32_t first) {
   search(0, core, rows.data(), n, root);
 }
 
-void Worker::count_items(Level& level, const std::int32_t* rows, std::int64_t n) {
+void Worker::set_bits() {
+  n_words_ = static_cast<std::int64_t>(ranks_.size() + 63) / 64;
+  if (by_size() || n_words_ > kWords) n_words_ = 0;
+  bits_.assign(positions_.size() * static_cast<std::size_t>(n_words_), 0);
+  if (!n_words_) return;
+  for (std::size_t row = 0; row < positions_.size(); ++row)
+    for (std::int64_t k = rows_.start[row]; k < rows_.start[row + 1]; ++k) {
+      const std::int32_t i = rows_.items[static_cast<std::size_t>(k)];
+      bits_[row * static_cast<std::size_t>(n_words_) + static_cast<std::size_t>(i / 64)] |=
+          std::uint64_t{1} << (i % 64);
+    }
+}
+
+// Counts the items from `first` on.
+void Worker::count_items(Level& level, std::int32_t first, const std::int32_t* rows,
+                         std::int64_t n) {
   level.count.assign(ranks_.size(), 0);
+  std::int32_t* const count = level.count.data();
+  const std::int32_t* const items = rows_.items.data();
   std::int64_t work = 0;
   for (std::int64_t k = 0; k < n; ++k) {
     const auto row = static_cast<std::size_t>(rows[k]);
     const std::int64_t begin = rows_.start[row], end = rows_.start[row + 1];
-    for (std::int64_t m = begin; m < end; ++m)
-      ++level.count[static_cast<std::size_t>(rows_.items[static_cast<std::size_t>(m)])];
-    work += end - begin;
+    std::int64_t m = end;
+    for (; m > begin && items[m - 1] >= first; --m) ++count[items[m - 1]];
+    work += end - m + 1;
   }
   meter_->spend(2 * work);
 }
@@ -302,21 +326,58 @@ void Worker::search(std::size_t depth, std::int32_t core, const std::int32_t* ro
   if (by_size()) {
     const Counted counted = evaluate(depth, n, rows, above);
     if (static_cast<std::int64_t>(path_.size()) < data_.query->max_size) {
-      count_items(here, rows, n);
+      count_items(here, core + 1, rows, n);
       extend(depth, core, rows, n, counted);
     }
     return;
   }
-  count_items(here, rows, n);
   here.closed.assign(ranks_.size(), 0);
-  const std::vector<std::uint8_t>* const before = depth ? &level(depth - 1).closed : nullptr;
-  for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    if (here.count[i] != n) continue;
-    const bool known = before && (*before)[i];
-    if (static_cast<std::int32_t>(i) < core && !known) return;
-    here.closed[i] = 1;
+  if (depth) {
+    const std::vector<std::uint8_t>& before = level(depth - 1).closed;
+    if (!preserves_prefix(core, before, rows, n)) return;
+    std::copy(before.begin(), before.begin() + core, here.closed.begin());
+    here.closed[static_cast<std::size_t>(core)] = 1;
   }
+  count_items(here, core + 1, rows, n);
+  for (auto i = static_cast<std::size_t>(core + 1); i < ranks_.size(); ++i)
+    here.closed[i] = here.count[i] == n;
   extend(depth, core, rows, n, evaluate(depth, n, rows, above));
+}
+
+// Whether all rows hold no item before `core` but those that the set above has in common: else
+// these records were found with that item.
+bool Worker::preserves_prefix(std::int32_t core, const std::vector<std::uint8_t>& before,
+                              const std::int32_t* rows, std::int64_t n) {
+  const auto items = [&](std::int32_t r) {
+    return std::pair{rows_.items.data() + rows_.start[static_cast<std::size_t>(r)],
+                     rows_.items.data() + rows_.start[static_cast<std::size_t>(r) + 1]};
+  };
+  common_.clear();
+  for (auto [at, end] = items(rows[0]); at != end && *at < core; ++at)
+    if (!before[static_cast<std::size_t>(*at)]) common_.push_back(*at);
+  // Few items are left after a few rows, and most often none.
+  std::int64_t k = 1;
+  bool any = !common_.empty();
+  if (n_words_) {
+    std::uint64_t left[kWords] = {};
+    for (const std::int32_t i : common_) left[i / 64] |= std::uint64_t{1} << (i % 64);
+    for (; k < n && any; ++k) {
+      const std::uint64_t* const bits = bits_.data() + std::int64_t{rows[k]} * n_words_;
+      std::uint64_t rest = 0;
+      for (std::int64_t w = 0; w < n_words_; ++w) rest |= left[w] &= bits[w];
+      any = rest != 0;
+    }
+  } else {
+    for (; k < n && any; ++k) {
+      const auto [begin, end] = items(rows[k]);
+      std::erase_if(common_, [first = begin, last = end](std::int32_t i) {
+        return !std::binary_search(first, last, i);
+      });
+      any = !common_.empty();
+    }
+  }
+  meter_->spend(8 * k);
+  return !any;
 }
 
 void Worker::extend(std::size_t depth, std::int32_t core, const std::int32_t* rows, std::int64_t n,
@@ -335,13 +396,16 @@ void Worker::extend(std::size_t depth, std::int32_t core, const std::int32_t* ro
     total += here.count[i];
   }
   here.rows.resize(static_cast<std::size_t>(total));
+  std::int32_t* const out = here.rows.data();
+  std::int64_t* const to = next.data();
+  const std::int32_t* const items = rows_.items.data();
   for (std::int64_t k = 0; k < n; ++k) {
-    const auto row = static_cast<std::size_t>(rows[k]);
-    for (std::int64_t m = rows_.start[row + 1]; m-- > rows_.start[row];) {
-      const std::int32_t i = rows_.items[static_cast<std::size_t>(m)];
+    const std::int32_t row = rows[k];
+    const std::int64_t begin = rows_.start[static_cast<std::size_t>(row)];
+    for (std::int64_t m = rows_.start[static_cast<std::size_t>(row) + 1]; m > begin; --m) {
+      const std::int32_t i = items[m - 1];
       if (i <= core) break;
-      std::int64_t& at = next[static_cast<std::size_t>(i)];
-      if (at >= 0) here.rows[static_cast<std::size_t>(at++)] = rows[k];
+      if (to[i] >= 0) out[to[i]++] = row;
     }
   }
   for (const std::int32_t i : chosen) {
@@ -379,12 +443,18 @@ Counted Worker::evaluate(std::size_t depth, std::int64_t n, const std::int32_t* 
     count_positives(*labels_, here.records.data(), n, here.planes);
     meter_->spend(4 * n * labels_->n_chunks());
   } else {  // those that the set above has more are fewer
-    rest_.clear();
-    std::set_difference(above.records, above.records + above.size, here.records.begin(),
-                        here.records.end(), std::back_inserter(rest_));
-    count_positives(*labels_, rest_.data(), static_cast<std::int64_t>(rest_.size()), here.planes);
+    const std::int64_t n_rest = above.size - n;
+    rest_.resize(static_cast<std::size_t>(above.size));
+    std::int64_t at = 0, kept = 0;  // written first and then decided: no branch to guess
+    for (std::int64_t k = 0; k < above.size; ++k) {
+      const bool same = at < n && above.records[k] == here.records[static_cast<std::size_t>(at)];
+      rest_[static_cast<std::size_t>(kept)] = above.records[k];
+      at += same;
+      kept += !same;
+    }
+    count_positives(*labels_, rest_.data(), n_rest, here.planes);
     subtract_from(*above.counts, labels_->n_chunks(), here.planes);
-    meter_->spend(4 * above.size + 4 * static_cast<std::int64_t>(rest_.size()));
+    meter_->spend(4 * above.size + 4 * n_rest);
   }
   if (bound_.testable(n)) permute(n, here.planes);
   bound_.tell(seen_, false);
@@ -416,7 +486,7 @@ void Worker::permute(std::int64_t support, const PlaneCounts& counts) {
 void Worker::keep(std::size_t depth, std::int64_t n, std::int64_t positives, double log_p,
                   const std::int32_t* rows, const Print& print) {
   Level& here = level(depth);
-  if (by_size()) count_items(here, rows, n);
+  if (by_size()) count_items(here, 0, rows, n);
   Candidate rule{log_p, n, positives, candidates_.items.size(), 0, 0, 0, print};
   const auto append = [&](std::int32_t rank) {
     candidates_.items.push_back(data_.item[static_cast<std::size_t>(rank)]);
@@ -425,7 +495,7 @@ void Worker::keep(std::size_t depth, std::int64_t n, std::int64_t positives, dou
   rule.path_end = rule.closed_begin = candidates_.items.size();
   for (const std::int32_t rank : base_) append(rank);
   for (std::size_t i = 0; i < ranks_.size(); ++i)
-    if (here.count[i] == n) append(ranks_[i]);
+    if (by_size() ? here.count[i] == n : here.closed[i] != 0) append(ranks_[i]);
   rule.closed_end = candidates_.items.size();
   for (const auto& [begin, end] :
        {std::pair{rule.path_begin, rule.path_end}, std::pair{rule.closed_begin, rule.closed_end}})
