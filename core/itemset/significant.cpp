@@ -237,7 +237,7 @@ class Worker {
   ItemRows rows_;
   std::int64_t n_words_ = 0;         // of a row's items as bits, if these are few
   std::vector<std::uint64_t> bits_;  // rows × words
-  std::vector<std::int32_t> path_;  // ranks
+  std::vector<std::int32_t> path_;   // ranks
   std::vector<std::unique_ptr<Level>> levels_;
 };
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from oracles.itemsets import association_rules, frequent_itemsets
+from support.pages import data_of
 from tacit import FrequentItemsets, InputError
 from tacit.baskets.measures import MEASURES, lift_interval
 
@@ -248,9 +249,14 @@ def test_text_frame_page_and_picture():
     assert len(lines) == 2
     assert len(rules.to_text(None).splitlines()) == 1 + len(rules)
     assert str(rules) == rules.to_text()
-    assert rules.to_html(top=2).count("<tr>") == 3
+    data = data_of(rules.to_html(top=2))
+    left, right = (
+        [tuple(data["names"][k] for k in items) for items in column["values"]]
+        for column in data["columns"][:2]
+    )
+    assert list(zip(left, right, strict=True)) == [(a, (c,)) for a, c in map(rules.sides, range(2))]
     assert "<table" in rules._repr_html_()
-    assert len(rules.plot(top=3).patches) == 3
+    assert len(rules.plot(kind="bars", top=3).patches) == 3
     assert rules.sides(-1) == rules.sides(len(rules) - 1)
     assert SETS.rules(0.4, measures="lift").measures == ("lift",)
     assert "lift" not in SETS.rules(0.4, measures=[]).to_frame().columns

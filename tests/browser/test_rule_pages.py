@@ -18,12 +18,12 @@ def sets():
         taste = rng.integers(3)
         liked = [k for k in range(12) if rng.random() < (0.55 if k % 3 == taste else 0.15)]
         baskets.append([names[k] for k in liked] or [names[0]])
-    return tacit.FrequentItemsets(min_support=0.01).fit(baskets)
+    return tacit.FrequentItemsets(min_support=0.004).fit(baskets)
 
 
 @pytest.fixture(scope="module")
 def rules(sets):
-    return sets.rules(0.2, measures=["lift", "conviction", "p_value"])
+    return sets.rules(0.05, measures=["lift", "conviction", "p_value"])
 
 
 @pytest.fixture(scope="module")

@@ -66,10 +66,10 @@ def test_options_are_the_parameters(run, sets, visits_file, options, parameters)
 
 
 def test_sets_that_rules_are_made_of(run, visits, visits_file):
-    options = [*FEW, "--kind", "closed", "--max-size", 2, "--must-not-hold", "home", "--top", 5000]
+    options = [*FEW, "--kind", "all", "--max-size", 2, "--must-not-hold", "home", "--top", 5000]
     printed = json.loads(run("association-rules", visits_file, *options, "--json").stdout)
     sets = tacit.FrequentItemsets(
-        min_support=0.02, kind="closed", max_size=2, must_not_hold=["home"]
+        min_support=0.02, kind="all", max_size=2, must_not_hold=["home"]
     ).fit(visits)
     assert printed["rules"] == rows(sets.rules().to_frame())
 
@@ -125,7 +125,8 @@ def test_no_rules(run, visits_file):
     [
         (["--min-confidence", 2], "--min-confidence must be"),
         (["--min-lift", -1], "--min-lift must be"),
-        (["--level", 1], "--level must be between 0 and 1"),
+        (["--kind", "closed", "--max-size", 2], "--max-size: without the sets that it leaves out"),
+        (["--level", 1], "--level must be a finite number above 0 and below 1"),
         (["--measures", "lfit"], "--measures: 'lfit' is not known"),
         (["--antecedent", "sprots"], "--antecedent: there is no column 'sprots'"),
         (["--consequent", "device"], "--consequent: 'device' is no item by itself"),

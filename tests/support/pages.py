@@ -1,5 +1,8 @@
 """Tables that are hard to show: names of markup, long names, and many columns."""
 
+import json
+import re
+
 import numpy as np
 
 import tacit
@@ -8,6 +11,12 @@ EVIL = '<script>document.title = "owned"</script><b>'
 LONG = "a-column-whose-name-goes-on-and-on-without-any-room-to-break-it-anywhere-at-all"
 
 READABLE, VISIBLE = 4.5, 3.0  # contrasts that texts and marks must have (WCAG 2, AA)
+
+
+def data_of(page):
+    """Return what the script of a page is given."""
+    [data] = re.findall('<script type="application/json" id="data">(.*?)</script>', page)
+    return json.loads(data)
 
 
 def faint(contrasts):

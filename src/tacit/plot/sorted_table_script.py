@@ -24,7 +24,9 @@ body { background: var(--paper); color: var(--ink); font-variant-numeric: tabula
   margin: 1rem 0 .4rem; }
 .bar label { display: flex; flex-wrap: wrap; gap: .2rem .6rem; align-items: center; min-width: 0; }
 input[type=search] { font: inherit; padding: .25rem .5rem; width: min(24rem, 75vw); }
-button { font: inherit; cursor: pointer; }
+button { font: inherit; cursor: pointer; color: var(--ink); background: var(--paper);
+  border: 1px solid var(--line); border-radius: 4px; }
+button:disabled { color: var(--faint); cursor: default; }
 table { border-collapse: collapse; width: 100%; }
 th, td { padding: .25em .7em; text-align: left; vertical-align: top; font-weight: normal;
   border-bottom: 1px solid var(--line); }
@@ -33,9 +35,9 @@ th.number, td.number { text-align: right; white-space: nowrap; }
 th { padding: 0; border-bottom: 2px solid var(--line); }
 th button { border: 0; background: none; color: inherit; padding: .3em .7em; white-space: nowrap;
   font-weight: 600; width: 100%; text-align: inherit; }
-th button::after { content: "\\2195"; color: var(--faint); padding-left: .35em; }
-th[aria-sort=ascending] button::after { content: "\\2191"; color: var(--ink); }
-th[aria-sort=descending] button::after { content: "\\2193"; color: var(--ink); }
+th button::after { content: "\\2195" / ""; color: var(--faint); padding-left: .35em; }
+th[aria-sort=ascending] button::after { content: "\\2191" / ""; color: var(--ink); }
+th[aria-sort=descending] button::after { content: "\\2193" / ""; color: var(--ink); }
 button:focus-visible, input:focus-visible { outline: 2px solid var(--ink); outline-offset: -2px; }
 tr.chosen td { background: var(--mark); color: var(--mark-ink); }
 @media print { .bar, .hint { display: none; } }
