@@ -341,7 +341,18 @@ double SplitSearch<T>::discount(const CountedLeaf<T>& leaf, double gain) const {
     const double records = std::ceil(static_cast<double>(weight) * score_.scale());
     ++n_columns[static_cast<std::int64_t>(std::min(records, static_cast<double>(kMost)))];
   };
-  for (std::int64_t i = 0; i < leaf.n;) {
+  const bool simple = columns_.all_binary && score_.scale() == 1.0;  // an id for each column
+  const auto differ = [&](std::int64_t i) {
+    return std::min<std::int64_t>({leaf.histograms[i], all - leaf.histograms[i], kMost});
+  };
+  for (std::int64_t i = 0; simple && i < leaf.n; ++i) ++n_columns[differ(i)];
+  for (const std::int64_t column : excluded_) {
+    const std::int64_t v = columns_.offsets[column];
+    if (!simple || v == columns_.offsets[column + 1]) continue;
+    const auto i = leaf.ids ? std::lower_bound(leaf.ids, leaf.ids + leaf.n, v) - leaf.ids : v;
+    if (i < leaf.n && leaf.id(i) == v) --n_columns[differ(i)];
+  }
+  for (std::int64_t i = 0; !simple && i < leaf.n;) {
     const std::int32_t column = columns_.column_of[static_cast<std::size_t>(leaf.id(i))];
     const std::int64_t past = columns_.offsets[column + 1];
     std::int64_t mode = 0, rest = all;
