@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <string>
 #include <tuple>
-#include <tuple>
 #include <vector>
 
 #include "bindings/common.hpp"
@@ -51,11 +50,6 @@ inline TreeRules as_rules(const nb::dict& settings) {
   if (std::all_of(rules.extra_price.begin(), rules.extra_price.end(),
                   [](double price) { return price == 0.0; }))
     rules.extra_price.clear();
-  if (settings.contains("n_choices")) {
-    std::tie(rules.n_choices, rules.least_price) =
-        nb::cast<std::tuple<std::int64_t, double>>(settings["n_choices"]);
-    require(rules.n_choices >= 0 && rules.least_price >= 0, "n_choices must not be negative");
-  }
   rules.min_leaf = setting<std::int64_t>(settings, "min_leaf");
   rules.max_depth = setting<std::int64_t>(settings, "max_depth");
   rules.max_leaves = setting<std::int64_t>(settings, "max_leaves");

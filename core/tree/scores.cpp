@@ -389,17 +389,6 @@ double TreeScore::leaf(const std::int64_t* stats, double prior_fraction) const {
   return close(sum + term(base, prior_fraction), weight, prior_fraction);
 }
 
-double TreeScore::most_gain(const std::int64_t* whole, std::int64_t inside) const {
-  double most = kNever;
-  const std::int64_t others = whole[0] - whole[1];
-  for (const std::int64_t count :
-       {std::min(inside, whole[1]), std::max<std::int64_t>(inside - others, 0)}) {
-    const std::int64_t in[] = {inside, count}, out[] = {whole[0] - inside, whole[1] - count};
-    most = std::max(most, leaf(in, 1.0) + leaf(out, 1.0));
-  }
-  return most - leaf(whole, 1.0) + per_leaf_;
-}
-
 bool worth_splitting(const TreeRules& rules, std::int64_t n_stats, const std::int64_t* stats,
                      const std::int64_t* root, std::int64_t depth) {
   if (rules.max_depth >= 0 && depth >= rules.max_depth) return false;

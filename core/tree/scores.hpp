@@ -28,11 +28,6 @@ class TreeScore {
   // What a split adds beside its further leaves: nothing, or something negative.
   double per_split() const { return per_split_; }
 
-  // The most that a split of a leaf of two classes can gain, without its price, if `inside` records
-  // go inside: the counts are then as unlike as can be. The score is convex in them, so that it is
-  // greatest where all of them are of either class, or as many as there are.
-  double most_gain(const std::int64_t* whole, std::int64_t inside) const;
-
   // Whether a split of a leaf with this weight is worth making.
   bool accepts(double gain, std::int64_t weight) const;
 

@@ -322,62 +322,6 @@ void SplitSearch<T>::pay(const CountedLeaf<T>& leaf) {
       gain -= extra[static_cast<std::size_t>(missing.run.column)];
 }
 
-// How much less all splits of a leaf cost because few columns could pay there: those of which so few
-// records differ in the leaf that no counts of its two classes would gain the price are no choice
-// (Tarone's correction). It depends on how many records have each value, and not on their classes.
-// The price is found with the bound that it implies: the least number of records, whose greatest
-// gain is the price for choosing among the columns that have as many. O(n), and nothing where
-// `gain` would not be enough at the least price.
-template <class T>
-double SplitSearch<T>::discount(const CountedLeaf<T>& leaf, double gain) const {
-  constexpr std::int64_t kMost = 64;  // records: columns that differ in more could always pay
-  const double most = rules_.split_price - rules_.least_price;
-  if (rules_.n_choices == 0 || rules_.merge || score_.n_stats() != 2 || score_.bdeu() ||
-      most <= 0.0 || gain + most <= 0.0)
-    return 0.0;
-  const std::int64_t all = leaf.whole[0];
-  std::int64_t n_columns[kMost + 1] = {};  // by how many records differ from the column's mode
-  const auto note = [&](std::int64_t weight) {
-    const double records = std::ceil(static_cast<double>(weight) * score_.scale());
-    ++n_columns[static_cast<std::int64_t>(std::min(records, static_cast<double>(kMost)))];
-  };
-  const bool simple = columns_.all_binary && score_.scale() == 1.0;  // an id for each column
-  const auto differ = [&](std::int64_t i) {
-    return std::min<std::int64_t>({leaf.histograms[i], all - leaf.histograms[i], kMost});
-  };
-  for (std::int64_t i = 0; simple && i < leaf.n; ++i) ++n_columns[differ(i)];
-  for (const std::int64_t column : excluded_) {
-    const std::int64_t v = columns_.offsets[column];
-    if (!simple || v == columns_.offsets[column + 1]) continue;
-    const auto i = leaf.ids ? std::lower_bound(leaf.ids, leaf.ids + leaf.n, v) - leaf.ids : v;
-    if (i < leaf.n && leaf.id(i) == v) --n_columns[differ(i)];
-  }
-  for (std::int64_t i = 0; !simple && i < leaf.n;) {
-    const std::int32_t column = columns_.column_of[static_cast<std::size_t>(leaf.id(i))];
-    const std::int64_t past = columns_.offsets[column + 1];
-    std::int64_t mode = 0, rest = all;
-    for (; i < leaf.n && leaf.id(i) < past; ++i) {
-      const std::int64_t count = leaf.histograms[i];
-      mode = std::max(mode, count);
-      rest -= count;
-    }
-    if (!is_excluded(column)) note(all - std::max(mode, rest));
-  }
-  std::int64_t able = 0;
-  for (std::int64_t records = 1; records <= kMost; ++records) able += n_columns[records];
-  const auto cheaper = [&] {
-    const double ratio = static_cast<double>(rules_.n_choices) / static_cast<double>(able);
-    return able > 0 ? std::clamp(std::log(ratio), 0.0, most) : most;
-  };
-  for (std::int64_t records = 1; records < kMost && able > 0; ++records) {
-    const auto inside = static_cast<std::int64_t>(static_cast<double>(records) / score_.scale());
-    if (inside >= all || score_.most_gain(leaf.whole, inside) >= rules_.split_price - cheaper())
-      break;
-    able -= n_columns[records];
-  }
-  return cheaper();
-}
-
 template <class T>
 bool SplitSearch<T>::is_excluded(std::int32_t column) const {
   return std::find(excluded_.begin(), excluded_.end(), column) != excluded_.end();
@@ -515,7 +459,6 @@ TreeSplit SplitSearch<T>::best(const CountedLeaf<T>& leaf) {
       consider({gains_[static_cast<std::size_t>(first_id - run.begin + i)], run.column,
                 kMissingBelow, i});
   for (const Choice& choice : complete_choices_) consider(choice);
-  first.gain += discount(leaf, most);
   return describe(leaf, first);
 }
 

@@ -112,7 +112,6 @@ class SplitSearch {
   void gather_missing(const CountedLeaf<T>& leaf, const MissingRun& missing, std::int64_t stride);
   void gather_sides(const CountedLeaf<T>& leaf);
   void pay(const CountedLeaf<T>& leaf);
-  double discount(const CountedLeaf<T>& leaf, double gain) const;
   void exclude(const CountedLeaf<T>& leaf);
   bool is_excluded(std::int32_t column) const;
   bool missing_joins(const CountedLeaf<T>& leaf, std::int64_t column,

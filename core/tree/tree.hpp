@@ -50,10 +50,6 @@ struct TreeRules {
   // The structure prior of a split, -log P(split), of which columns with many splits have more.
   double split_price = 0.0;
   std::vector<double> extra_price;  // by column; empty where there is none
-  // Of how many columns a split was chosen, if leaves in which fewer of them could pay for a split
-  // are to pay for the choice among those alone, but no less than least_price; 0 if not.
-  std::int64_t n_choices = 0;
-  double least_price = 0.0;
   NormalPrior normal;
   std::int64_t min_leaf;  // least weight of a leaf, in units
   std::int64_t max_depth, max_leaves;

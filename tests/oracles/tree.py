@@ -142,7 +142,6 @@ class Split:
     gain: float = 0.0
     left: int = -1
     right: int = -1
-    discount: float = 0.0
 
 
 @dataclass
@@ -247,52 +246,7 @@ class Growth:
     def price(self, split):
         """Return what a split costs by the prior of the structure."""
         prices = self.settings["split_prices"]
-        return (prices[split.column] if len(prices) else 0.0) - split.discount
-
-    def discount(self, node):
-        """Return how much less splits of a leaf cost as few columns could pay there."""
-        n_choices, least = self.settings.get("n_choices", (0, 0.0))
-        settings, n_classes = self.settings, len(node.stats)
-        pays = settings["criterion"] == "bic" or (
-            settings["criterion"] == "bayes_factor" and settings["prior"] == "k2"
-        )
-        if not n_choices or not pays or n_classes != 2 or settings["merge"]:
-            return 0.0
-        price = min(settings["split_prices"])
-        most = max(price - least, 0.0)
-        total = self.weight(node.stats)
-        unit = settings["unit"]
-        differ = []
-        for column in self.columns:
-            arity = int(self.offsets[column + 1] - self.offsets[column]) + 1
-            by_code = np.zeros(arity, np.int64)
-            np.add.at(
-                by_code, self.codes[node.records, column], self.row_stats[node.records].sum(axis=1)
-            )
-            differ.append(math.ceil((total - by_code.max()) / unit))
-
-        def off(able):
-            return min(max(math.log(n_choices / able), 0.0), most) if able else most
-
-        def gain(inside):
-            ones = int(node.stats[1])
-            best = -math.inf
-            for count in range(max(inside - (total - ones), 0), min(inside, ones) + 1):
-                inner = np.array([inside - count, count])
-                sides = [leaf_score(s, 1.0, settings) for s in (inner, node.stats - inner)]
-                best = max(best, sum(sides))
-            return best - leaf_score(node.stats, 1.0, settings) + self.penalty
-
-        for records in range(1, 65):
-            able = sum(1 for d in differ if d >= records)
-            inside = int(records * unit)
-            if not able or records == 64 or inside >= total:
-                break
-            surplus = gain(inside) - (price - off(able))
-            self.doubtful |= abs(surplus) < 1e-9
-            if surplus >= 0:
-                break
-        return off(able)
+        return prices[split.column] if len(prices) else 0.0
 
     # Splits
 
@@ -390,8 +344,6 @@ class Growth:
         best = next(split for split in allowed if split.gain >= top - margin)
         if any(margin / 10 < top - split.gain < 100 * margin for split in allowed):
             self.doubtful = True
-        best.discount = self.discount(node)
-        best.gain += best.discount
         surplus, close = self.surplus(node, best.gain)
         self.doubtful |= abs(surplus) < close
         greedy = self.settings["criterion"] not in BY_PROBABILITY

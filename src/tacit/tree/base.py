@@ -135,9 +135,7 @@ class TreeEstimator(Estimator):
             prior=settings["prior"],
             prior_weight=settings["prior_weight"],
             kappa=learnt_kappa(self.kappa),
-            log_structure=0.0
-            if averages(settings)
-            else log_structure(grown.nodes.column, settings["split_prices"]),
+            log_structure=log_structure(grown.nodes.column, settings["split_prices"]),
             averaged=averages(settings),
         )
 

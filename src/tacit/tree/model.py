@@ -41,8 +41,7 @@ class TreeModel:
     prior: str
     prior_weight: float
     kappa: float | Literal["auto"]
-    # The logarithm of the prior probability of its splits; 0 where that is in their gains alone.
-    log_structure: float = 0.0
+    log_structure: float = 0.0  # the logarithm of the prior probability of its splits
     # Whether probabilities are averages over the ways to a leaf that end earlier.
     averaged: bool = False
     # The mean of a numeric target in each node, and its prior: mean (a deviation from the base),
@@ -137,17 +136,13 @@ def class_score(model: TreeModel) -> float:
     In nats, but for "gini", which is a number of records.
     """
     nodes = model.nodes
-    # What a split costs depends on its leaf, so that gains are added to the score of the root.
-    scored = np.arange(nodes.n_nodes) == 0 if model.averaged else nodes.leaves
-    counts = nodes.counts[scored]
+    counts = nodes.counts[nodes.leaves]
     totals = counts.sum(axis=1)
     n_leaves, n_classes = counts.shape
     parameters = int(n_leaves * (n_classes - 1))
     structure = model.log_structure
-    if model.averaged:
-        structure += float(nodes.gain[~nodes.leaves].sum())
     if model.criterion == "bayes_factor":
-        prior = _pseudocounts(nodes, model.prior, model.prior_weight)[scored]
+        prior = _pseudocounts(nodes, model.prior, model.prior_weight)[nodes.leaves]
         each = special.gammaln(prior[:, None] + counts).sum(axis=1)
         each -= n_classes * special.gammaln(prior)
         each += special.gammaln(n_classes * prior) - special.gammaln(n_classes * prior + totals)

@@ -138,8 +138,6 @@ def price_splits(
     """Note in the settings what splits of a table's columns cost, if they are to cost anything."""
     if settings["split_prices"] is None:
         settings["split_prices"] = split_prices(arities, ordered, settings, n_targets).tolist()
-        n_columns = max(int(np.count_nonzero(arities > 1)) - n_targets, 1)
-        settings["n_choices"] = (n_columns, math.log(FEWEST))
 
 
 def log_structure(columns: NDArray[np.int32], prices: Sequence[float]) -> float:

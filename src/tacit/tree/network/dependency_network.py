@@ -73,9 +73,9 @@ class DependencyNetwork(Estimator):
         Whether a split tells one value from the rest, or all values apart.
     prior : {"k2", "bdeu"}
         Which Dirichlet prior the probabilities in the leaves have.
-    prior_weight : float, default 1.0
+    prior_weight : float, optional
         How many records it is worth: for each value of the target in each leaf, or with "bdeu" in
-        all of a tree.
+        all of a tree. By default a half with "k2" and ``kappa="auto"``, else 1.
     kappa : "auto" or float, default "auto"
         The prior probability of trees: every split pays for having been chosen among all, or every
         parameter makes a tree less probable by this factor; see :class:`DecisionTreeClassifier`.
