@@ -204,11 +204,11 @@ class DependencyNetwork(Estimator):
         self._learnt_by: dict[str, Any] = {
             "criterion": self.criterion,
             "prior": self.prior,
-            "prior_weight": grow_settings(self)["prior_weight"],
+            "prior_weight": self.prior_weight if self.prior_weight is None else float(self.prior_weight),
             "kappa": learnt_kappa(self.kappa),
             "splits": self.splits,
         }
-        weight = self._learnt_by["prior_weight"]
+        weight = grow_settings(self)["prior_weight"]
         self._derived = DerivedFromForest(
             forest, schema.arities, schema.defaults, self.prior, weight, averaged
         )
@@ -288,7 +288,7 @@ class DependencyNetwork(Estimator):
             target_name=name,
             log_structure=log_structure(columns, growth["split_prices"]),
             averaged=self._derived.averaged,
-            **learnt,
+            **{**learnt, "prior_weight": self._derived.prior_weight},
         )
         tree.classes_ = class_labels(schema.labels[position].items)
         tree.n_classes_ = len(tree.classes_)
