@@ -157,7 +157,9 @@ def worth(nodes, node):
     """Return what the splits from a node on add to the logarithm of its probability."""
     if nodes.column[node] < 0:
         return 0.0
-    return np.log1p(np.exp(nodes.gain[node] + sum(worth(nodes, k) for k in nodes.children_of(node))))
+    return np.log1p(
+        np.exp(nodes.gain[node] + sum(worth(nodes, k) for k in nodes.children_of(node)))
+    )
 
 
 def averaged_shares(nodes, node, leaf, each):

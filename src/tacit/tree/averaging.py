@@ -91,4 +91,4 @@ def _places(
 ) -> NDArray[np.int64]:
     """Return where the probabilities of some nodes are, node after node."""
     n = sizes[nodes]
-    return np.arange(n.sum()) + np.repeat(begin[nodes] - (np.cumsum(n) - n), n)
+    return np.asarray(np.arange(n.sum()) + np.repeat(begin[nodes] - (np.cumsum(n) - n), n))

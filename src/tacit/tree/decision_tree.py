@@ -133,9 +133,9 @@ class DecisionTreeClassifier(TreeClassifier):
     >>> print(tree.to_text())
     rain: no 75 %, yes 25 % (200 records)
     sky = grey
-      wind < 2.5: no 98 % (50 records)
-      wind ≥ 2.5: yes 98 % (50 records)
-    sky = blue: no 99 % (100 records)
+      wind < 2.5: no 99 % (50 records)
+      wind ≥ 2.5: yes 99 % (50 records)
+    sky = blue: no > 99 % (100 records)
     >>> tree.predict({"sky": ["grey"], "wind": [3]}).tolist()
     ['yes']
     """

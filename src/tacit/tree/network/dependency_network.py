@@ -201,10 +201,11 @@ class DependencyNetwork(Estimator):
         self.forest_ = forest
         schema = spec.schema
         # Parameters may be set anew without anything being learnt.
+        given = self.prior_weight
         self._learnt_by: dict[str, Any] = {
             "criterion": self.criterion,
             "prior": self.prior,
-            "prior_weight": self.prior_weight if self.prior_weight is None else float(self.prior_weight),
+            "prior_weight": given if given is None else float(given),
             "kappa": learnt_kappa(self.kappa),
             "splits": self.splits,
         }
