@@ -22,6 +22,7 @@ COLUMNS = 30  # of a table whose values are predicted, at most
 BEFORE: dict[str, Any] = {"kappa": 0.1}
 # Log-likelihoods of equal models differ by rounding; of others, by more than this.
 SAME = 5e-4
+SAME_HITS = 1e-4
 
 
 class Held(NamedTuple):
@@ -77,8 +78,8 @@ def _count(rows: list[tuple[str, str, Held, Held]]) -> str:
         pairs = [row[2:] for row in rows if row[1] == model]
         gained = sum(after.likelihood > before.likelihood + SAME for before, after in pairs)
         fell = sum(after.likelihood < before.likelihood - SAME for before, after in pairs)
-        up = sum(after.accuracy > before.accuracy for before, after in pairs)
-        down = sum(after.accuracy < before.accuracy for before, after in pairs)
+        up = sum(after.accuracy >= before.accuracy + SAME_HITS for before, after in pairs)
+        down = sum(after.accuracy <= before.accuracy - SAME_HITS for before, after in pairs)
         parts.append(
             f"{model}: {gained} of {len(pairs)} more probable, {fell} less; {up} more accurate, "
             f"{down} less"
@@ -92,7 +93,7 @@ def _row(data: str, model: str, before: Held, after: Held) -> tuple[str, ...]:
     accuracy = f"{after.accuracy:.2%}"
     if after.likelihood < before.likelihood - SAME:
         likelihood = f"**{likelihood}**"
-    if after.accuracy <= before.accuracy - 1e-4:
+    if after.accuracy <= before.accuracy - SAME_HITS:
         accuracy = f"**{accuracy}**"
     return (
         data,
