@@ -9,7 +9,6 @@ import numpy as np
 import tacit
 from benchmarks.mixture.held_out import ONE_RECORD
 from benchmarks.priors.data import class_sets, tables
-from benchmarks.report import Section
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchmarks.priors.data import Classes
+    from benchmarks.report import Section
 
 COLUMNS = 30  # of a table whose values are predicted, at most
 BEFORE: dict[str, Any] = {"kappa": 0.1}
@@ -119,9 +119,7 @@ def _accuracy(
     predict: Callable[[tacit.Table, int], NDArray[np.float64]],
 ) -> float:
     table = test.conform(model.schema_, unseen="default")
-    hits = [
-        np.mean(predict(table, c).argmax(axis=1) == table.codes(c)) for c in _asked(train)
-    ]
+    hits = [np.mean(predict(table, c).argmax(axis=1) == table.codes(c)) for c in _asked(train)]
     return float(np.mean(hits))
 
 
