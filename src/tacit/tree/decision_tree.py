@@ -59,7 +59,7 @@ class DecisionTreeClassifier(TreeClassifier):
         all combinations of the columns' values. Leaf probabilities are smoothed by it.
     prior_weight : float, optional
         By default a half with "k2" and ``kappa="auto"`` (Jeffreys' prior), else 1. Zero means class
-        frequencies as probabilities, and is not for "bayes_factor".
+        frequencies as the probabilities of nodes, and is not for "bayes_factor".
     kappa : "auto" or float, default "auto"
         The prior probability of a tree, for "bayes_factor" and "bic". With "auto" every split
         pays for having been chosen: all columns are equally probable, and so are all splits of a
