@@ -1,4 +1,4 @@
-"""Westfall and Young's permutation test as one writes it in NumPy: every conjunction, all labels."""
+"""Westfall and Young's permutation test as one writes it in NumPy: all conjunctions, all labels."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def find_hypotheses(frame: pl.DataFrame, max_size: int) -> Hypotheses:
 
 
 class FisherTable(NamedTuple):
-    """Two-sided p-values of Fisher's test, of each support that there is and number of positives."""
+    """Two-sided p-values of Fisher's test, of each support there is and number of positives."""
 
     begin: NDArray[np.int64]  # of a support, less its lowest number of positives
     p_values: NDArray[np.float64]

@@ -61,7 +61,9 @@ def tasks() -> list[Task]:
     ]
 
 
-def search(task: Task, correction: str = "permutation", **options: object) -> tacit.SignificantRules:
+def search(
+    task: Task, correction: str = "permutation", **options: object
+) -> tacit.SignificantRules:
     """Search for all that is significant."""
     return tacit.SignificantRules(
         ALPHA, correction=correction, value=task.value, n_permutations=N_PERMUTATIONS,
@@ -196,8 +198,8 @@ def write_errors() -> None:
     section = Section("significant-rules-noise", "Significant rules of permuted labels")
     section.say(
         f"The same data, {N_RUNS} times with permuted labels, so that all that is reported is "
-        f"wrong; `alpha` is {ALPHA}. By chance there are more than {most} of {N_RUNS} runs in which "
-        f"anything is reported once in a thousand times, if it is {ALPHA:.0%} of them on average. "
+        f"wrong; `alpha` is {ALPHA}. By chance anything is reported in more than {most} of "
+        f"{N_RUNS} runs once in a thousand times, if it is {ALPHA:.0%} of them on average. "
         "Permutations keep it exactly; Tarone's bound and false discovery rates are on the safe "
         "side.",
         "",

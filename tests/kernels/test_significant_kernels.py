@@ -103,7 +103,10 @@ def test_any_records_have_as_many_positives_as_of_a_hypergeometric_distribution(
     seen = np.append(counts[common], counts[~common].sum())
     wanted = np.append(expected[common], expected[~common].sum())
     if wanted[-1] < 5:
-        seen, wanted = np.append(seen[:-2], seen[-2:].sum()), np.append(wanted[:-2], wanted[-2:].sum())
+        seen, wanted = (
+            np.append(seen[:-2], seen[-2:].sum()),
+            np.append(wanted[:-2], wanted[-2:].sum()),
+        )
     assert stats.chisquare(seen, wanted).pvalue > 1e-4
     # Permutations know nothing of each other, those that are drawn together neither.
     both = (drawn[:-1] & drawn[1:]).sum(axis=1)
