@@ -6,7 +6,7 @@ import functools
 import lzma
 import sys
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -67,7 +67,7 @@ def search(
     """Search for all that is significant."""
     return tacit.SignificantRules(
         ALPHA, correction=correction, value=task.value, n_permutations=N_PERMUTATIONS,
-        max_size=task.max_size, redundant=True, random_state=0, n_jobs=1, **options,
+        max_size=task.max_size, redundant=True, random_state=0, n_jobs=1,
     ).fit(task.table, task.target)  # fmt: skip
 
 
