@@ -61,9 +61,7 @@ def tasks() -> list[Task]:
     ]
 
 
-def search(
-    task: Task, correction: str = "permutation", **options: object
-) -> tacit.SignificantRules:
+def search(task: Task, correction: Any = "permutation") -> tacit.SignificantRules:
     """Search for all that is significant."""
     return tacit.SignificantRules(
         ALPHA, correction=correction, value=task.value, n_permutations=N_PERMUTATIONS,
