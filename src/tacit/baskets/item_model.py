@@ -48,13 +48,15 @@ class Gram:
         """Return that of all other records; if items are given, of these alone, as a square."""
         held = as_matrix(records)
         rest: Any = self.together
+        dense = isinstance(rest, np.ndarray)
         if items is not None:
             held = held[:, items]
-            dense = isinstance(rest, np.ndarray)
             rest = rest[np.ix_(items, items)] if dense else rest[items][:, items].toarray()
+            dense = True
         weights = np.ones(records.n_records) if records.weights is None else records.weights
-        rest = rest - held.T @ sparse.diags_array(weights) @ held
-        rest = rest.tocsr() if sparse.issparse(rest) else np.asarray(rest)
+        theirs: Any = held.T @ sparse.diags_array(weights) @ held
+        rest = rest - theirs
+        rest = np.asarray(rest) if dense else rest.tocsr()
         return Gram(rest, self.total - float(weights.sum()))
 
     def square(self, overwrite: bool = False) -> NDArray[np.float64]:
@@ -63,7 +65,7 @@ class Gram:
         whole = self.together
         dense = isinstance(whole, np.ndarray)
         if overwrite and dense and whole.itemsize == 8 and whole.flags.writeable:
-            square = whole.view(np.float64)
+            square: NDArray[np.float64] = whole.view(np.float64)
             for r in range(0, n, _ROWS):  # no second square of them beside the first
                 square[r : r + _ROWS] = whole[r : r + _ROWS].copy()
             return square
