@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["sizes_of", "split_clusters"]
 
 _ROWS = 4096  # records that are divided at a time
+_DRAWS = 10  # of seeds, for two that differ
 _LEAST_CHANCE = 1e-12  # of a record to be a seed, so that there are two
 
 
@@ -51,8 +52,8 @@ def split_clusters(
     parts = group.posterior(records, n_jobs)[0]
     if table.weights is not None:
         parts *= table.weights[:, None]
-    seeds = np.array([_draw_two(parts[:, k], rng) for k in divided.tolist()]).reshape(-1)
     values, columns = indicators(table)
+    seeds = np.concatenate([_draw_two(parts[:, k], values, rng) for k in divided.tolist()])
     shape = (table.n_records, layout.n_ids)
     ones = np.ones(len(records.values))
     ids = sparse.csr_array((ones, records.values.astype(np.int64), records.indptr), shape)
@@ -74,10 +75,23 @@ def split_clusters(
     return tree._replace(prior=prior), start
 
 
-def _draw_two(chances: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return two records, by their chances."""
+def _draw_two(
+    chances: NDArray[np.float64], values: sparse.csr_array, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return two records, by their chances, that differ, unless that is rare."""
     chances = chances + _LEAST_CHANCE * max(float(chances.max()), _LEAST_CHANCE)
-    return rng.choice(len(chances), 2, replace=False, p=chances / chances.sum())
+    chances /= chances.sum()
+    for _ in range(_DRAWS):
+        seeds = rng.choice(len(chances), 2, replace=False, p=chances)
+        one, other = (_row(values, int(seed)) for seed in seeds)
+        if not np.array_equal(one, other):
+            break
+    return seeds
+
+
+def _row(values: sparse.csr_array, record: int) -> NDArray[Any]:
+    row: NDArray[Any] = values.indices[values.indptr[record] : values.indptr[record + 1]]
+    return row
 
 
 def _halves(near: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -260,11 +260,8 @@ class TreeMixture(DensityEstimator):
             check_number(self.smoothing, "smoothing", 0)
         if self.inverse_temperature != "auto":
             check_number(self.inverse_temperature, "inverse_temperature", 0, 1, above=True)
-        if self.splits != "auto" and check_int(self.splits, "splits", 0, _MOST_SPLITS):
-            if self.trees == "separate":
-                raise InputError('splits: clusters with trees="separate" are not divided')
-            if self.validation is None:
-                raise InputError("splits: needs records to choose by, but validation is None")
+        if self.splits != "auto":
+            check_int(self.splits, "splits", 0, _MOST_SPLITS)
         check_choice(self.trees, "trees", ("shared", "separate"))
         check_choice(self.missing, "missing", ("state", "ignore"))
         check_choice(self.unseen, "unseen", ("error", "default"))
@@ -274,6 +271,11 @@ class TreeMixture(DensityEstimator):
         check_number(self.tol, "tol", 0)
         if isinstance(self.validation, float | int):
             check_number(self.validation, "validation", 0, 1, above=True, below=True)
+        for name, plain in (("splits", 0), ("inverse_temperature", 1)):
+            if self.validation is None and getattr(self, name) not in ("auto", plain):
+                raise InputError(f"{name}: needs records to choose by, but validation is None")
+        if self.trees == "separate" and self.splits not in ("auto", 0):
+            raise InputError('splits: clusters with trees="separate" are not divided')
         if isinstance(self.validation, str):
             raise InputError("validation must be a fraction, data or None, not a text")
 
