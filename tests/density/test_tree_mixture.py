@@ -316,7 +316,8 @@ class TestChoices:
         codes = draw(600)
         mix = TreeMixture(validation=codes[:200], random_state=0).fit(codes[200:])
         tried = mix.selection_
-        assert tried.columns == ["n_clusters", "smoothing", "joint_labels", "passes", "held_out"]
+        recipe = ["n_clusters", "smoothing", "joint_labels", "splits", "inverse_temperature"]
+        assert tried.columns == [*recipe, "passes", "held_out"]
         assert mix.score(codes[:200]) == pytest.approx(tried["held_out"].max(), rel=1e-9)
         assert mix.n_clusters_ == tried["n_clusters"][0]
         none = TreeMixture(validation=None, random_state=0).fit(codes)
