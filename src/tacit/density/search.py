@@ -36,7 +36,7 @@ _POWER = 0.7  # that is tried first with splits
 _SPLITS = 2  # that are tried first, and by which their number changes
 _STRONGER = 10  # times the smoothing without splits
 _AROUND = 4  # times the best number of clusters, or a fraction: what other blocks are tried with
-_CLIMB = 16  # mixtures that are tried from each of two starts, at most
+_CLIMB = 8  # mixtures that are tried from each of two starts, at most
 
 
 class Recipe(NamedTuple):
