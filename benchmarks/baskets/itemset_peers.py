@@ -1,0 +1,203 @@
+"""Mines itemsets in a process of its own, for `benchmarks.baskets.itemsets`: not to be imported.
+
+Reads one JSON object from stdin: the data set, who mines it, the kind of sets, the least count and
+the threads. Prints the seconds of a call from records in memory to sets in memory, what the call
+took in memory at most, and a sum over all sets that tells whether two answers are the same.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+import sys
+import time
+from itertools import chain, starmap
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks.baskets.itemset_data import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Sets = tuple[np.ndarray, np.ndarray, np.ndarray]  # sizes, items, counts
+    Way = tuple[Callable[[Any], Any], Callable[[Any], Any], Callable[[Any], Sets]]
+
+
+def from_lists(sets: Any) -> Sets:
+    """Return (items, count) pairs as arrays."""
+    sizes = np.fromiter((len(items) for items, _ in sets), np.int64, len(sets))
+    flat = chain.from_iterable(items for items, _ in sets)
+    counts = np.fromiter((count for _, count in sets), np.int64, len(sets))
+    return sizes, np.fromiter((int(item) for item in flat), np.int64, int(sizes.sum())), counts
+
+
+def as_lists(data: Any) -> list[list[str]]:
+    names = [str(k) for k in range(data.shape[1])]
+    rows = np.split(data.indices, data.indptr[1:-1])
+    return [[names[k] for k in row.tolist()] for row in rows]
+
+
+def as_frame(data: Any) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(data.toarray().astype(bool))
+
+
+def tacit_ways(kind: str, least: int, n_jobs: int, listed: bool) -> Way:
+    import tacit
+
+    def mine(given: Any) -> Any:
+        return tacit.FrequentItemsets(min_support=least, kind=kind, n_jobs=n_jobs).fit(given)
+
+    def sets_of(model: Any) -> Sets:
+        found = model.itemsets_
+        names = np.array([int(column.name.strip("x")) for column in found.items.schema], np.int64)
+        columns = np.searchsorted(found.items.schema.cells, found.cells, "right") - 1
+        return found.sizes, names[columns], found.counts
+
+    return (as_lists if listed else sparse.csr_array), mine, sets_of
+
+
+def pyfim(kind: str, least: int, method: str, report: str = "a") -> Way:
+    import fim
+
+    target = {"all": "s", "closed": "c", "maximal": "m"}[kind]
+    search = getattr(fim, method)
+    supp = -least
+    return as_lists, lambda rows: search(rows, target=target, supp=supp, report=report), from_lists
+
+
+def rusket(kind: str, least: int, method: str) -> Way:
+    from rusket import mine
+
+    def search(data: Any) -> Any:
+        # A fraction of records that the product with their number rounds to the count.
+        least_fraction = (least - 0.5) / data.shape[0]
+        return data.shape[0], mine(
+            data, min_support=least_fraction, method=method, use_colnames=False
+        )
+
+    def sets_of(found: Any) -> Sets:
+        n, frame = found
+        counts = np.rint(frame["support"].to_numpy() * n).astype(np.int64)
+        return from_lists(list(zip(frame["itemsets"], counts.tolist(), strict=True)))
+
+    return sparse.csr_matrix, search, sets_of
+
+
+def mlxtend(kind: str, least: int) -> Way:
+    from mlxtend.frequent_patterns import fpgrowth, fpmax
+
+    search = fpmax if kind == "maximal" else fpgrowth
+
+    def sets_of(found: Any) -> Sets:
+        n, frame = found
+        counts = np.rint(frame["support"].to_numpy() * n).astype(np.int64)
+        return from_lists(list(zip(frame["itemsets"], counts.tolist(), strict=True)))
+
+    return as_frame, lambda X: (len(X), search(X, min_support=(least - 0.5) / len(X))), sets_of
+
+
+def efficient_apriori(kind: str, least: int) -> Way:
+    from efficient_apriori import itemsets_from_transactions
+
+    def search(rows: Any) -> Any:
+        return itemsets_from_transactions(rows, (least - 0.5) / len(rows))[0]
+
+    def sets_of(found: Any) -> Sets:
+        return from_lists([pair for sets in found.values() for pair in sets.items()])
+
+    return lambda data: [tuple(row) for row in as_lists(data)], search, sets_of
+
+
+def pami(kind: str, least: int) -> Way:
+    import pandas as pd
+    from PAMI.frequentPattern.basic.FPGrowth import FPGrowth
+    from PAMI.frequentPattern.closed.CHARM import CHARM
+    from PAMI.frequentPattern.maximal.MaxFPGrowth import MaxFPGrowth
+
+    algorithm = {"all": FPGrowth, "closed": CHARM, "maximal": MaxFPGrowth}[kind]
+
+    def search(frame: Any) -> Any:
+        model = algorithm(frame, least)
+        model.mine()
+        return model.getPatterns()
+
+    def items_of(key: Any, count: Any) -> tuple[Any, int]:
+        items = key.split() if isinstance(key, str) else key
+        return items, int(count[0] if isinstance(count, list) else count)
+
+    def prepare(data: Any) -> Any:
+        return pd.DataFrame({"Transactions": ["\t".join(row) for row in as_lists(data)]})
+
+    return prepare, search, lambda found: from_lists(list(starmap(items_of, found.items())))
+
+
+def way(who: str, kind: str, least: int, n_jobs: int) -> Way:
+    name, _, method = who.partition(" ")
+    if name == "tacit":
+        return tacit_ways(kind, least, n_jobs, method == "lists")
+    if name == "pyfim":
+        return pyfim(kind, least, method)
+    if name == "rusket":
+        return rusket(kind, least, method)
+    peers = {"mlxtend": mlxtend, "efficient-apriori": efficient_apriori, "PAMI": pami}
+    return peers[name](kind, least)
+
+
+def mixed(x: np.ndarray) -> np.ndarray:
+    """Return numbers that look random, one for each number (splitmix64)."""
+    x = x.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def digest(sets: Sets) -> str:
+    """Return a number that equal lists of sets and counts share, whatever their order."""
+    sizes, items, counts = sets
+    starts = np.concatenate(([0], np.cumsum(sizes)))
+    summed = np.concatenate((np.zeros(1, np.uint64), np.cumsum(mixed(items), dtype=np.uint64)))
+    of_set = summed[starts[1:]] - summed[starts[:-1]]
+    total = mixed(of_set ^ mixed(counts)).sum(dtype=np.uint64)
+    return f"{len(sizes)} {int(sizes.sum())} {int(total):x}"
+
+
+def memory(key: str) -> int:
+    with open("/proc/self/status", encoding="ascii") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith(key)) * 1024
+
+
+def main() -> None:
+    asked = json.load(sys.stdin)
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-asked["n_jobs"] :])
+    prepare, search, sets_of = way(asked["who"], asked["kind"], asked["least"], asked["n_jobs"])
+    # What is imported or started on the first call takes no part.
+    small = sparse.csr_array(np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]] * 4, np.int8))
+    way(asked["who"], asked["kind"], 3, asked["n_jobs"])[1](prepare(small))
+    given = prepare(load(asked["data"]))
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # what was freed is not there to be used again unseen
+    with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+        file.write("5")  # forget the peak so far
+    before, taken, peak = memory("VmRSS"), [], 0
+    print("ready", flush=True)
+    while not taken or (len(taken) < asked["repeats"] and sum(taken) < 2):
+        gc.disable()
+        start = time.perf_counter()
+        found = search(given)
+        taken.append(time.perf_counter() - start)
+        gc.enable()
+        peak = peak or memory("VmHWM") - before
+        sets = digest(sets_of(found)) if len(taken) == 1 else sets
+        del found
+    print(json.dumps({"seconds": min(taken), "bytes": peak, "sets": sets}))
+
+
+if __name__ == "__main__":
+    main()
