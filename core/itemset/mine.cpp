@@ -5,6 +5,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "itemset/ranking.hpp"
 #include "itemset/search.hpp"
 
 namespace tacit {
@@ -105,17 +106,13 @@ class Searches {
   std::vector<std::unique_ptr<ItemsetSearch>> idle_;
 };
 
-Itemsets gather(std::vector<Collector>& found, std::int64_t min_count, bool count_only) {
+Itemsets counted(const std::vector<Collector>& found, std::int64_t min_count) {
   Itemsets out;
   out.min_count = min_count;
-  for (const Collector& one : found) one.count(min_count, out);
-  if (count_only) return out;
-  out.indptr = Buffer<std::int64_t>(index(out.n_sets) + 1);
-  out.counts = Buffer<std::int64_t>(index(out.n_sets));
-  out.items = Buffer<std::uint32_t>(index(out.n_items));
-  out.n_sets = out.n_items = 0;
-  out.indptr[0] = 0;
-  for (Collector& one : found) one.move(min_count, out);
+  for (const Collector& one : found) {
+    out.n_sets = saturated_sum(out.n_sets, one.n_sets());
+    out.n_items = saturated_sum(out.n_items, one.n_items());
+  }
   return out;
 }
 
@@ -159,7 +156,9 @@ Itemsets mine_itemsets(const Records<V>& records, const std::int64_t* weights,
   }
   for (std::size_t b = 0; b < found.size(); ++b)
     if (status == MineStatus::too_many || !finished[b]) found[b] = Collector(limits);
-  Itemsets out = gather(found, limits.min_count(), options.count_only);
+  const std::int64_t least = limits.min_count();
+  Itemsets out =
+      options.count_only ? counted(found, least) : ranked_itemsets(found, least, options.labels);
   out.status = status;
   return out;
 }

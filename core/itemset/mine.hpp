@@ -5,7 +5,8 @@
 // Projections are lists of records where these are sparse and bitmaps of items where they are
 // dense, whichever is the cheaper to count; bitmaps shrink to the records that are left.
 //
-// Exact. Order and content of the result do not depend on n_jobs.
+// Exact. The most frequent sets come first, of those level the smaller. Neither the order nor the
+// content of the result depends on n_jobs.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +34,14 @@ struct MineOptions {
   // Every set holds an item of each group: flags, n_groups × n_values. Not with count_only.
   const std::uint8_t* groups = nullptr;
   std::int64_t n_groups = 0, n_values = 0;
+  const std::uint32_t* labels = nullptr;  // what is listed of each value, ascending; null: its id
 };
 
 enum class MineStatus { complete, too_many, interrupted };
 
 struct Itemsets {
   Buffer<std::int64_t> indptr;  // n_sets + 1
-  Buffer<std::uint32_t> items;  // value ids, ascending within a set
+  Buffer<std::uint32_t> items;  // value ids (or their labels), ascending within a set
   Buffer<std::int64_t> counts;  // records with the set, or the sum of their weights
   std::int64_t n_sets = 0, n_items = 0;
   std::int64_t min_count = 0;                // of the sets: greater than asked for where `top` cuts

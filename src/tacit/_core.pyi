@@ -564,9 +564,9 @@ class RuleGrower:
         Grow one rule: columns, operators, low and high codes of its conditions, and how many leading ones each record satisfies.
         """
 
-def mine_itemsets(records: Records, min_count: int, kind: str, sizes: tuple[int, int], top: int, weights: Ints | None, excluded: Flags | None, groups: Flags | None, max_bytes: int, count_only: bool, n_jobs: int) -> Any:
+def mine_itemsets(records: Records, min_count: int, kind: str, sizes: tuple[int, int], top: int, weights: Ints | None, excluded: Flags | None, groups: Flags | None, labels: NDArray[np.uint32] | None, max_bytes: int, count_only: bool, n_jobs: int) -> Any:
     """
-    The frequent itemsets: offsets, value ids, counts, the least count, and how it ended ("complete", "too many", "interrupted"); count_only: how many sets and items.
+    The frequent itemsets, the most frequent first: offsets, value ids or their labels, counts, the least count, and how it ended ("complete", "too many", "interrupted"); count_only: how many sets and items.
     """
 
 def superset_counts(indptr: Ints, items: NDArray[np.uint32], counts: Ints, n_items: int, asked_indptr: Ints, asked_items: NDArray[np.uint32], n_jobs: int) -> Ints:

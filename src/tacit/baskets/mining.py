@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit import _core
 from tacit.baskets.items import Items, presence_schema
-from tacit.baskets.itemset_list import Itemsets
+from tacit.baskets.itemset_list import Itemsets, in_order
 from tacit.errors import InputError, InputWarning
 from tacit.machine import human_bytes
 from tacit.statistic import Partition, Statistic
@@ -97,7 +97,7 @@ class Question:
         return _core.mine_itemsets(
             records, self.min_count(baskets), self.kind,
             (max(low - added, 1), max(high - added, 0)), self.top, baskets.weights, excluded,
-            groups, self.max_bytes, count_only, self.n_jobs,
+            groups, items.cells.astype(np.uint32), self.max_bytes, count_only, self.n_jobs,
         )  # fmt: skip
 
     def _group_flags(self, items: Items) -> NDArray[np.uint8] | None:
@@ -131,7 +131,7 @@ class Question:
     def answer(self, baskets: Baskets) -> tuple[Itemsets, bool]:
         """Return the itemsets, and whether these are all."""
         items = baskets.items
-        indptr, values, counts, least, status = self._run(baskets, count_only=False)
+        indptr, cells, counts, least, status = self._run(baskets, count_only=False)
         if status == "too many":
             raise InputError(
                 f"min_support: the itemsets would take more than {human_bytes(self.max_bytes)}; "
@@ -146,13 +146,14 @@ class Question:
                 ),
                 stacklevel=5,
             )
-        cells = items.cells.astype(np.uint32)[values]
         if self.hold and self.kind == "all":
-            indptr, cells, counts = self._add_held(baskets, indptr, cells, counts, least)
+            indptr, cells, counts = in_order(
+                *self._add_held(baskets, indptr, cells, counts, least)
+            )
         shown: NDArray[Any] = counts if baskets.scale == 1 else counts / baskets.scale
         total = baskets.total if baskets.scale == 1 else baskets.total / baskets.scale
         unlisted = self.unlisted if status == "complete" else "complete_"
-        sets = Itemsets.ranked(
+        sets = Itemsets(
             items, self.kind, indptr, cells, shown, total, unlisted, self.sizes[1]
         )
         if 0 < self.top < len(sets):
