@@ -1,8 +1,9 @@
 """Mines itemsets in a process of its own, for `benchmarks.baskets.itemsets`: not to be imported.
 
-Reads one JSON object from stdin: the data set, who mines it, the kind of sets, the least count and
-the threads. Prints the seconds of a call from records in memory to sets in memory, what the call
-took in memory at most, and a sum over all sets that tells whether two answers are the same.
+Reads one JSON object from stdin: the data set, who mines it, the kind of sets, the least counts and
+the threads. Prints a JSON object for each count: the seconds of a call from records in memory to
+sets in memory, what the call took in memory at most, a sum over all sets that tells whether two
+answers are the same, and the seconds of the search alone where these can be told.
 """
 
 from __future__ import annotations
@@ -68,8 +69,7 @@ def pyfim(kind: str, least: int, method: str, report: str = "a") -> Way:
 
     target = {"all": "s", "closed": "c", "maximal": "m"}[kind]
     search = getattr(fim, method)
-    supp = -least
-    return as_lists, lambda rows: search(rows, target=target, supp=supp, report=report), from_lists
+    return as_lists, lambda rows: search(rows, target, -least, report=report), from_lists
 
 
 def rusket(kind: str, least: int, method: str) -> Way:
@@ -158,14 +158,17 @@ def mixed(x: np.ndarray) -> np.ndarray:
     return x ^ (x >> np.uint64(31))
 
 
-def digest(sets: Sets) -> str:
-    """Return a number that equal lists of sets and counts share, whatever their order."""
+def digest(sets: Sets, n_records: int) -> str:
+    """Return a text that equal lists of sets and counts share, whatever their order.
+
+    Sets that all records hold take no part: pyfim leaves them out.
+    """
     sizes, items, counts = sets
     starts = np.concatenate(([0], np.cumsum(sizes)))
     summed = np.concatenate((np.zeros(1, np.uint64), np.cumsum(mixed(items), dtype=np.uint64)))
-    of_set = summed[starts[1:]] - summed[starts[:-1]]
-    total = mixed(of_set ^ mixed(counts)).sum(dtype=np.uint64)
-    return f"{len(sizes)} {int(sizes.sum())} {int(total):x}"
+    of_set = mixed((summed[starts[1:]] - summed[starts[:-1]]) ^ mixed(counts))
+    some = counts < n_records
+    return f"{int(some.sum())} {int(sizes[some].sum())} {int(of_set[some].sum(dtype=np.uint64)):x}"
 
 
 def memory(key: str) -> int:
@@ -173,30 +176,69 @@ def memory(key: str) -> int:
         return next(int(line.split()[1]) for line in status if line.startswith(key)) * 1024
 
 
-def main() -> None:
-    asked = json.load(sys.stdin)
-    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-asked["n_jobs"] :])
-    prepare, search, sets_of = way(asked["who"], asked["kind"], asked["least"], asked["n_jobs"])
-    # What is imported or started on the first call takes no part.
-    small = sparse.csr_array(np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]] * 4, np.int8))
-    way(asked["who"], asked["kind"], 3, asked["n_jobs"])[1](prepare(small))
-    given = prepare(load(asked["data"]))
+def fastest(work: Callable[[], Any], repeats: int) -> float:
+    """Return the seconds of the fastest of several runs, of fewer if they take long."""
+    taken: list[float] = []
+    while not taken or (len(taken) < repeats and sum(taken) < 1):
+        gc.collect()
+        gc.disable()
+        start = time.perf_counter()
+        found = work()
+        taken.append(time.perf_counter() - start)
+        gc.enable()
+        del found
+    return min(taken)
+
+
+def search_alone(who: str, kind: str, least: int, given: Any) -> float | None:
+    """Return the seconds without records on their way in and sets on their way out."""
+    name, _, method = who.partition(" ")
+    if name == "tacit":
+        import tacit
+
+        table = tacit.Table.from_baskets(given) if method == "lists" else tacit.Table(given)
+        model = tacit.FrequentItemsets(min_support=least, kind=kind, n_jobs=1)
+        return fastest(lambda: model.forecast(table), 3)
+    if name == "pyfim":
+        counted = pyfim(kind, least, method, report="#")[1]  # sizes of sets, and how many of each
+        nothing = pyfim(kind, len(given) + 1, method, report="#")[1]
+        whole, inward = fastest(lambda: counted(given), 3), fastest(lambda: nothing(given), 3)
+        return max(whole - inward, 0.0)
+    return None
+
+
+def measure(asked: Any, least: int, data: Any, given: Any) -> dict[str, Any]:
+    _, search, sets_of = way(asked["who"], asked["kind"], least, asked["n_jobs"])
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)  # what was freed is not there to be used again unseen
     with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
         file.write("5")  # forget the peak so far
-    before, taken, peak = memory("VmRSS"), [], 0
-    print("ready", flush=True)
-    while not taken or (len(taken) < asked["repeats"] and sum(taken) < 2):
-        gc.disable()
-        start = time.perf_counter()
-        found = search(given)
-        taken.append(time.perf_counter() - start)
-        gc.enable()
-        peak = peak or memory("VmHWM") - before
-        sets = digest(sets_of(found)) if len(taken) == 1 else sets
-        del found
-    print(json.dumps({"seconds": min(taken), "bytes": peak, "sets": sets}))
+    before = memory("VmRSS")
+    start = time.perf_counter()
+    found = search(given)
+    seconds = time.perf_counter() - start
+    peak = memory("VmHWM") - before
+    print("{}", flush=True)
+    sets = digest(sets_of(found), data.shape[0])
+    del found
+    if seconds < asked["limit"] / 3:
+        seconds = min(seconds, fastest(lambda: search(given), 3))
+    alone = search_alone(asked["who"], asked["kind"], least, given) if asked["alone"] else None
+    return {"seconds": seconds, "bytes": peak, "sets": sets, "alone": alone}
+
+
+def main() -> None:
+    asked = json.load(sys.stdin)
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-asked["n_jobs"] :])
+    prepare, _, _ = way(asked["who"], asked["kind"], 3, asked["n_jobs"])
+    # What is imported or started on the first call takes no part.
+    small = sparse.csr_array(np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]] * 4, np.int8))
+    way(asked["who"], asked["kind"], 3, asked["n_jobs"])[1](prepare(small))
+    data = load(asked["data"])
+    given = prepare(data)
+    print("{}", flush=True)
+    for least in asked["least"]:
+        print(json.dumps(measure(asked, least, data, given)), flush=True)
 
 
 if __name__ == "__main__":

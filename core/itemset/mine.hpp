@@ -5,6 +5,9 @@
 // Projections are lists of records where these are sparse and bitmaps of items where they are
 // dense, whichever is the cheaper to count; bitmaps shrink to the records that are left.
 //
+// The first projection, of which all others are made, takes 8 bytes a stored value and 4 a record, 8
+// more each with weights.
+//
 // Exact. The most frequent sets come first, of those level the smaller. Neither the order nor the
 // content of the result depends on n_jobs.
 #pragma once
@@ -34,6 +37,13 @@ struct MineOptions {
   // Every set holds an item of each group: flags, n_groups × n_values. Not with count_only.
   const std::uint8_t* groups = nullptr;
   std::int64_t n_groups = 0, n_values = 0;
+  // Records beside those that are given: how often each value stands in them, which is alone, and
+  // how many there are, or their weight.
+  const std::int64_t* alone = nullptr;
+  std::int64_t n_beside = 0;
+  // What records projected on first items may take: first items are searched in groups, the
+  // records of one group at a time. A single item's may take more.
+  std::int64_t search_bytes = std::numeric_limits<std::int64_t>::max();
   const std::uint32_t* labels = nullptr;  // what is listed of each value, ascending; null: its id
 };
 
