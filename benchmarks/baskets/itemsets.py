@@ -15,6 +15,7 @@ import os
 import selectors
 import subprocess
 import sys
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.baskets.itemset_data import at_hand, load
@@ -77,17 +78,16 @@ def run(
     asked = {"data": data, "who": who, "kind": kind, "least": least, "n_jobs": n_jobs,
              "limit": limit, "alone": n_jobs == 1}  # fmt: skip
     found: list[dict[str, Any] | None] = []
-    with subprocess.Popen(
+    with tempfile.TemporaryFile() as errors_to, subprocess.Popen(
         [sys.executable, "-m", "benchmarks.baskets.itemset_peers"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        bufsize=1,
+        stderr=errors_to,
+        bufsize=0,  # what is ready is in the pipe
         env=os.environ | {"RAYON_NUM_THREADS": str(n_jobs)},
     ) as process:
         assert process.stdin is not None
-        process.stdin.write(json.dumps(asked))
+        process.stdin.write(json.dumps(asked).encode())
         process.stdin.close()
         printed = lines(process, START)
         with contextlib.suppress(StopIteration, TimeoutError):
@@ -99,9 +99,9 @@ def run(
                     found[-1] = None
                     break
         process.kill()
-        errors = "" if process.stderr is None else process.stderr.read()
-    if not found and errors:
-        print(f"{who}: {errors}", file=sys.stderr)
+        if not found:
+            errors_to.seek(0)
+            print(f"{who}: {errors_to.read().decode()}", file=sys.stderr)
     return found + [None] * (len(least) - len(found))
 
 
