@@ -15,6 +15,7 @@ import os
 import sys
 import time
 from itertools import chain, starmap
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -172,7 +173,7 @@ def digest(sets: Sets, n_records: int) -> str:
 
 
 def memory(key: str) -> int:
-    with open("/proc/self/status", encoding="ascii") as status:
+    with Path("/proc/self/status").open(encoding="ascii") as status:
         return next(int(line.split()[1]) for line in status if line.startswith(key)) * 1024
 
 
@@ -211,8 +212,7 @@ def measure(asked: Any, least: int, data: Any, given: Any, told: Any) -> dict[st
     _, search, sets_of = way(asked["who"], asked["kind"], least, asked["n_jobs"])
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)  # what was freed is not there to be used again unseen
-    with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
-        file.write("5")  # forget the peak so far
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the peak so far
     before = memory("VmRSS")
     start = time.perf_counter()
     found = search(given)

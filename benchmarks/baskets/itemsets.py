@@ -2,7 +2,7 @@
 
     python -m benchmarks.baskets.itemsets [part …] [--limit seconds]
 
-A part is a data set, "wide" or "streamed"; all that is at hand unless given.
+A part is a data set, "wide", "streamed-zipf" or "streamed-uniform"; all that is at hand unless given.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.baskets.itemset_data import at_hand, load
-from benchmarks.baskets.itemset_log import streamed, wide
+from benchmarks.baskets.itemset_log import LAWS, streamed, wide
 from benchmarks.report import Section, milliseconds
 
 if TYPE_CHECKING:
@@ -78,14 +78,17 @@ def run(
     asked = {"data": data, "who": who, "kind": kind, "least": least, "n_jobs": n_jobs,
              "limit": limit, "alone": n_jobs == 1}  # fmt: skip
     found: list[dict[str, Any] | None] = []
-    with tempfile.TemporaryFile() as errors_to, subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.baskets.itemset_peers"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=errors_to,
-        bufsize=0,  # what is ready is in the pipe
-        env=os.environ | {"RAYON_NUM_THREADS": str(n_jobs)},
-    ) as process:
+    with (
+        tempfile.TemporaryFile() as errors_to,
+        subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.baskets.itemset_peers"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors_to,
+            bufsize=0,  # what is ready is in the pipe
+            env=os.environ | {"RAYON_NUM_THREADS": str(n_jobs)},
+        ) as process,
+    ):
         assert process.stdin is not None
         process.stdin.write(json.dumps(asked).encode())
         process.stdin.close()
@@ -156,7 +159,8 @@ def head_to_head(data: str, limit: float, n_jobs: int) -> None:
         two: list[Any] = [None, None]
         if "rusket" in here and kind == "all" and n_jobs > 1:
             two = [
-                run(data, who, kind, least, limit, n_jobs) for who in ("tacit csr", "rusket fpgrowth")
+                run(data, who, kind, least, limit, n_jobs)
+                for who in ("tacit csr", "rusket fpgrowth")
             ]
         for k, count in enumerate(least):
             mine = ours["lists"][k], ours["csr"][k]
@@ -194,16 +198,18 @@ def head_to_head(data: str, limit: float, n_jobs: int) -> None:
 def main() -> None:
     """Run the parts that are asked for, or all."""
     parser = argparse.ArgumentParser()
-    known = [*at_hand(), "wide", "streamed"]
-    parser.add_argument("parts", nargs="*", choices=[*known, []], default=known)
+    known = [*at_hand(), "wide", *(f"streamed-{law}" for law in LAWS)]
+    parser.add_argument("parts", nargs="*", default=known)
     parser.add_argument("--limit", type=float, default=30.0)
     asked = parser.parse_args()
+    if unknown := set(asked.parts) - set(known):
+        parser.error(f"there is no part {min(unknown)}; there are {', '.join(known)}")
     n_jobs = len(os.sched_getaffinity(0))
     for part in asked.parts:
         if part == "wide":
             wide(n_jobs)
-        elif part == "streamed":
-            streamed(n_jobs)
+        elif part.startswith("streamed-"):
+            streamed(part.removeprefix("streamed-"), n_jobs)
         else:
             head_to_head(part, asked.limit, n_jobs)
 

@@ -68,9 +68,7 @@ class _Frequent:
         values = values[np.repeat(chosen, lengths)]
         lengths = lengths[chosen]
         longest = int(lengths.max(initial=0))
-        return _Kept(
-            lengths.astype(np.min_scalar_type(longest)), values, weights, alone, n_records
-        )
+        return _Kept(lengths.astype(np.min_scalar_type(longest)), values, weights, alone, n_records)
 
 
 class _Values:
@@ -168,4 +166,3 @@ def gather_baskets(X: PartitionedTable, items: Items, question: Question) -> Bas
         return Baskets(items, cells, indptr, values, None, 1, n_records, search_bytes=rest)
     n_beside = n_records - n_listed
     return Baskets(items, cells, indptr, values, None, 1, n_records, alone, n_beside, rest)
-

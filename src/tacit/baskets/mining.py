@@ -160,15 +160,11 @@ class Question:
                 stacklevel=5,
             )
         if self.hold and self.kind == "all":
-            indptr, cells, counts = in_order(
-                *self._add_held(baskets, indptr, cells, counts, least)
-            )
+            indptr, cells, counts = in_order(*self._add_held(baskets, indptr, cells, counts, least))
         shown: NDArray[Any] = counts if baskets.scale == 1 else counts / baskets.scale
         total = baskets.total if baskets.scale == 1 else baskets.total / baskets.scale
         unlisted = self.unlisted if status == "complete" else "complete_"
-        sets = Itemsets(
-            items, self.kind, indptr, cells, shown, total, unlisted, self.sizes[1]
-        )
+        sets = Itemsets(items, self.kind, indptr, cells, shown, total, unlisted, self.sizes[1])
         if 0 < self.top < len(sets):
             sets = sets.most_frequent(self.top)
         return sets, status == "complete"
