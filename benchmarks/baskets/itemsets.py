@@ -2,7 +2,8 @@
 
     python -m benchmarks.baskets.itemsets [part …] [--limit seconds]
 
-A part is a data set, "wide", "streamed-zipf" or "streamed-uniform"; all that is at hand unless given.
+A part is a data set, "wide", "streamed-zipf" or "streamed-uniform"; all that is at hand
+unless given.
 """
 
 from __future__ import annotations
@@ -164,7 +165,8 @@ def head_to_head(data: str, limit: float, n_jobs: int) -> None:
             ]
         for k, count in enumerate(least):
             mine = ours["lists"][k], ours["csr"][k]
-            assert mine[0] is not None and mine[1] is not None
+            assert mine[0] is not None
+            assert mine[1] is not None
             sets = mine[0]["sets"]
             assert mine[1]["sets"] == sets
 

@@ -18,8 +18,8 @@ ANY_SIZE = (1, 2**31)
 
 
 def mine(records, min_count, kind, *, weights=None, sizes=ANY_SIZE, top=0, excluded=None,
-         groups=None, labels=None, alone=None, n_beside=0, max_bytes=2**40, search_bytes=2**62, count_only=False, jobs=1, dtype=np.uint16,
-         n_values=None):  # fmt: skip
+         groups=None, labels=None, alone=None, n_beside=0, max_bytes=2**40, search_bytes=2**62,
+         count_only=False, jobs=1, dtype=np.uint16, n_values=None):  # fmt: skip
     indptr, values = oracles.csr([sorted(record) for record in records], dtype)
     n_values = n_values or 1 + max((max(r) for r in records if r), default=0)
     return _core.mine_itemsets(

@@ -314,7 +314,8 @@ def encode_baskets(baskets: Iterable[Iterable[Any]], defaults: Any) -> Parts:
     if isinstance(coded, int):
         kind = type(lists[coded]).__name__
         raise InputError(f"baskets: basket {coded} is a {kind}; give a list of items")
-    return presence_parts(*coded, defaults)
+    names, indptr, ids = coded
+    return presence_parts(names, indptr, ids, defaults)
 
 
 def presence_parts(
