@@ -16,8 +16,14 @@ constexpr std::size_t kCheckEvery = 1 << 14;  // lists between looks at Ctrl-C
 // Numbers the texts of items by first appearance.
 class ItemNumbers {
  public:
-  std::uint32_t operator[](PyObject* item) {
-    if (PyUnicode_CheckExact(item)) return of_text(item);
+  // `stays`: whether the item is there as long as these numbers, so that its address tells it.
+  std::uint32_t number(PyObject* item, bool stays) {
+    if (PyUnicode_CheckExact(item)) {
+      if (!stays) return of_text(item);
+      Known& known = known_[(reinterpret_cast<std::uintptr_t>(item) >> 4) % kKnown];
+      if (known.item != item) known = {item, of_text(item)};
+      return known.number;
+    }
     const nb::object text = nb::steal(PyObject_Str(item));
     if (!text.is_valid()) fail();
     return of_text(text.ptr());
@@ -28,7 +34,7 @@ class ItemNumbers {
     if (PyList_Sort(names.ptr()) != 0) fail();
     ranks.resize(names.size());
     for (std::size_t r = 0; r < names.size(); ++r)
-      ranks[known(PyList_GET_ITEM(names.ptr(), static_cast<Py_ssize_t>(r)))] =
+      ranks[number_of(PyList_GET_ITEM(names.ptr(), static_cast<Py_ssize_t>(r)))] =
           static_cast<std::uint32_t>(r);
     return names;
   }
@@ -43,11 +49,17 @@ class ItemNumbers {
     if (PyDict_SetItem(numbers_.ptr(), text, number.ptr()) != 0) fail();
     return static_cast<std::uint32_t>(next);
   }
-  std::uint32_t known(PyObject* text) const {
+  std::uint32_t number_of(PyObject* text) const {
     return static_cast<std::uint32_t>(
         PyLong_AsUnsignedLong(PyDict_GetItemWithError(numbers_.ptr(), text)));
   }
 
+  static constexpr std::size_t kKnown = 1 << 13;
+  struct Known {
+    PyObject* item = nullptr;
+    std::uint32_t number = 0;
+  };
+  std::vector<Known> known_ = std::vector<Known>(kKnown);  // objects seen of late
   nb::dict numbers_;
 };
 
@@ -74,10 +86,12 @@ nb::object bind_encode_baskets(const nb::list& baskets) {
   std::vector<std::uint32_t> seen;  // the last basket that held an item, plus 1
   for (std::size_t b = 0; b < baskets.size(); ++b) {
     if (b % kCheckEvery == 0 && PyErr_CheckSignals() != 0) fail();
-    const nb::object items = listed(PyList_GET_ITEM(baskets.ptr(), static_cast<Py_ssize_t>(b)));
+    PyObject* const basket = PyList_GET_ITEM(baskets.ptr(), static_cast<Py_ssize_t>(b));
+    const nb::object items = listed(basket);
     if (!items.is_valid()) return nb::int_(b);
     for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(items.ptr()); ++k) {
-      const std::uint32_t number = numbers[PySequence_Fast_GET_ITEM(items.ptr(), k)];
+      const std::uint32_t number =
+          numbers.number(PySequence_Fast_GET_ITEM(items.ptr(), k), items.ptr() == basket);
       if (number >= seen.size()) seen.resize(number + 1);
       if (seen[number] == b + 1) continue;
       seen[number] = static_cast<std::uint32_t>(b) + 1;
