@@ -1,7 +1,7 @@
 """Mines itemsets in a process of its own, for `benchmarks.baskets.itemsets`: not to be imported.
 
-Reads one JSON object from stdin: the data set, who mines it, the kind of sets, the least counts and
-the threads. Prints a JSON object for each count: the seconds of a call from records in memory to
+Reads one JSON object from stdin: the data set, who mines it, kinds of sets with least counts, and
+the threads. Prints a JSON object for each of these: the seconds of a call from records in memory to
 sets in memory, what the call took in memory at most, a sum over all sets that tells whether two
 answers are the same, and the seconds of the search alone where these can be told.
 """
@@ -208,8 +208,8 @@ def search_alone(who: str, kind: str, least: int, given: Any) -> float | None:
     return None
 
 
-def measure(asked: Any, least: int, data: Any, given: Any, told: Any) -> dict[str, Any]:
-    _, search, sets_of = way(asked["who"], asked["kind"], least, asked["n_jobs"])
+def measure(asked: Any, kind: str, least: int, data: Any, given: Any, told: Any) -> dict[str, Any]:
+    _, search, sets_of = way(asked["who"], kind, least, asked["n_jobs"])
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)  # what was freed is not there to be used again unseen
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the peak so far
@@ -223,7 +223,7 @@ def measure(asked: Any, least: int, data: Any, given: Any, told: Any) -> dict[st
     del found
     if seconds < asked["limit"] / 3:
         seconds = min(seconds, fastest(lambda: search(given), 3))
-    alone = search_alone(asked["who"], asked["kind"], least, given) if asked["alone"] else None
+    alone = search_alone(asked["who"], kind, least, given) if asked["alone"] else None
     return {"seconds": seconds, "bytes": peak, "sets": sets, "alone": alone}
 
 
@@ -232,15 +232,15 @@ def main() -> None:
     told = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what peers print is no answer
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-asked["n_jobs"] :])
-    prepare, _, _ = way(asked["who"], asked["kind"], 3, asked["n_jobs"])
+    prepare, warm_up, _ = way(asked["who"], asked["questions"][0][0], 3, asked["n_jobs"])
     # What is imported or started on the first call takes no part.
     small = sparse.csr_array(np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1]] * 4, np.int8))
-    way(asked["who"], asked["kind"], 3, asked["n_jobs"])[1](prepare(small))
+    warm_up(prepare(small))
     data = load(asked["data"])
     given = prepare(data)
     print("{}", file=told)
-    for least in asked["least"]:
-        print(json.dumps(measure(asked, least, data, given, told)), file=told)
+    for kind, least in asked["questions"]:
+        print(json.dumps(measure(asked, kind, least, data, given, told)), file=told)
 
 
 if __name__ == "__main__":

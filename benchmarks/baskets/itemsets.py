@@ -9,7 +9,6 @@ unless given.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib.util
 import json
 import os
@@ -25,6 +24,9 @@ from benchmarks.report import Section, milliseconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import TypeAlias
+
+    Question: TypeAlias = tuple[str, int]  # a kind of sets, and the least count
 
 # The least counts: of all sets, and of closed and maximal ones, which are fewer.
 LEAST = {
@@ -72,41 +74,61 @@ def lines(process: Any, wait: float) -> Iterator[Any]:
             wait = yield json.loads(line)
 
 
-def run(
-    data: str, who: str, kind: str, least: tuple[int, ...], limit: float, n_jobs: int = 1
-) -> list[dict[str, Any] | None]:
-    """Return what was measured for each count; None where a run took longer than the limit."""
-    asked = {"data": data, "who": who, "kind": kind, "least": least, "n_jobs": n_jobs,
-             "limit": limit, "alone": n_jobs == 1}  # fmt: skip
-    found: list[dict[str, Any] | None] = []
+def ask(asked: dict[str, Any], limit: float) -> list[dict[str, Any]]:
+    """Return what a process of its own says of questions, until one takes longer than the limit."""
+    found: list[dict[str, Any]] = []
+    n_jobs = str(asked["n_jobs"])
     with (
-        tempfile.TemporaryFile() as errors_to,
+        tempfile.TemporaryFile() as errors,
         subprocess.Popen(
             [sys.executable, "-m", "benchmarks.baskets.itemset_peers"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=errors_to,
+            stderr=errors,
             bufsize=0,  # what is ready is in the pipe
-            env=os.environ | {"RAYON_NUM_THREADS": str(n_jobs)},
+            env=os.environ | {"RAYON_NUM_THREADS": n_jobs},
         ) as process,
     ):
         assert process.stdin is not None
         process.stdin.write(json.dumps(asked).encode())
         process.stdin.close()
         printed = lines(process, START)
-        with contextlib.suppress(StopIteration, TimeoutError):
+        failed = 0
+        try:
             next(printed)  # the records are there
-            for _ in least:
+            for _ in asked["questions"]:
                 printed.send(limit)
                 found.append(printed.send(DIGEST))
-                if found[-1] is None or found[-1]["seconds"] > limit:
-                    found[-1] = None
+                if found[-1]["seconds"] > limit:
+                    found.pop()
                     break
+        except TimeoutError:
+            pass
+        except StopIteration:
+            failed = process.wait()
         process.kill()
-        if not found:
-            errors_to.seek(0)
-            print(f"{who}: {errors_to.read().decode()}", file=sys.stderr)
-    return found + [None] * (len(least) - len(found))
+        if failed:
+            errors.seek(0)
+            raise RuntimeError(f"{asked['who']}: {errors.read().decode()}")
+    return found
+
+
+def run(
+    data: str, who: str, questions: list[Question], limit: float, n_jobs: int = 1
+) -> dict[Question, dict[str, Any]]:
+    """Return what was measured for each kind and count; of a kind, down to the limit of time."""
+    found: dict[Question, dict[str, Any]] = {}
+    left = questions
+    while left:
+        asked = {"data": data, "who": who, "questions": left, "n_jobs": n_jobs, "limit": limit,
+                 "alone": n_jobs == 1}  # fmt: skip
+        answers = ask(asked, limit)
+        found |= dict(zip(left, answers, strict=False))
+        if len(answers) == len(left):
+            break
+        late = left[len(answers)][0]
+        left = [one for one in left[len(answers) :] if one[0] != late]
+    return found
 
 
 def cell(measured: dict[str, Any] | None, sets: str) -> str:
@@ -144,53 +166,39 @@ def head_to_head(data: str, limit: float, n_jobs: int) -> None:
         "are read before.",
         "",
     )
-    head = ["sets", "records", "found", "tacit, lists"]
     lists = [name for name in here if name in ("pyfim", "efficient-apriori", "PAMI")]
     matrices = [name for name in here if name in ("rusket", "mlxtend")]
+    questions = [(kind, least) for kind in KINDS for least in LEAST[data][kind != "all"]]
+    ours = {way: run(data, f"tacit {way}", questions, 60) for way in ("lists", "csr")}
+    peers = {
+        who: run(data, who, [q for q in questions if who in ways(name, q[0])], limit)
+        for name in here
+        for who in dict.fromkeys(who for kind in KINDS for who in ways(name, kind))
+    }
+    every = [q for q in questions if q[0] == "all"] if "rusket" in here and n_jobs > 1 else []
+    two = [run(data, who, every, limit, n_jobs) for who in ("tacit csr", "rusket fpgrowth")]
     rows = []
-    for kind in KINDS:
-        least = LEAST[data][kind != "all"]
-        ours = {way: run(data, f"tacit {way}", kind, least, 60) for way in ("lists", "csr")}
-        peers = {
-            name: list(
-                zip(*(run(data, who, kind, least, limit) for who in ways(name, kind)), strict=True)
-            )
-            for name in here
-        }
-        two: list[Any] = [None, None]
-        if "rusket" in here and kind == "all" and n_jobs > 1:
-            two = [
-                run(data, who, kind, least, limit, n_jobs)
-                for who in ("tacit csr", "rusket fpgrowth")
+    for question in questions:
+        mine = [ours[way][question] for way in ours]
+        sets = mine[0]["sets"]
+        assert mine[1]["sets"] == sets
+        shown: dict[str, str] = {}
+        for name in here:
+            found = [peers[who].get(question) for who in ways(name, question[0])]
+            shown[name] = cell(best(found, sets), sets) if found else "–"
+        fim = best([peers.get(who, {}).get(question) for who in ways("pyfim", "all")], sets)
+        both = [cell(one.get(question), sets).split(",")[0] for one in two]
+        alone = [milliseconds(one["alone"]) if one else "–" for one in (mine[0], fim)]
+        rows.append(
+            [
+                question[0], f"{question[1]:,}", f"{int(sets.split()[0]):,}",
+                cell(mine[0], sets), *(shown[name] for name in lists),
+                cell(mine[1], sets), *(shown[name] for name in matrices),
+                " / ".join(both) if question in every else "–", " / ".join(alone),
             ]
-        for k, count in enumerate(least):
-            mine = ours["lists"][k], ours["csr"][k]
-            assert mine[0] is not None
-            assert mine[1] is not None
-            sets = mine[0]["sets"]
-            assert mine[1]["sets"] == sets
-
-            def of(name: str, k: int = k, sets: str = sets, peers: Any = peers) -> Any:
-                return best(list(peers[name][k]), sets) if peers[name] else "–"
-
-            def shown(name: str, sets: str = sets, of: Any = of) -> str:
-                one = of(name)
-                return one if one == "–" else cell(one, sets)
-
-            fim = of("pyfim") if "pyfim" in here else None
-            alone = milliseconds(mine[0]["alone"])
-            theirs = "–" if fim is None else milliseconds(fim["alone"])
-            row = [
-                kind, f"{count:,}", f"{int(sets.split()[0]):,}", cell(mine[0], sets),
-                *(shown(name) for name in lists), cell(mine[1], sets),
-                *(shown(name) for name in matrices),
-                " / ".join("–" if t is None else cell(t[k], sets).split(",")[0] for t in two),
-                f"{alone} / {theirs}",
-            ]  # fmt: skip
-            print(row, flush=True)
-            rows.append(row)
+        )  # fmt: skip
     section.table(
-        [*head, *lists, "tacit, matrix", *matrices,
+        ["sets", "records", "found", "tacit, lists", *lists, "tacit, matrix", *matrices,
          f"{n_jobs} threads: tacit / rusket", "search alone: tacit / pyfim"],
         rows,
     )  # fmt: skip
