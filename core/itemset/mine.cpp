@@ -99,14 +99,16 @@ void project(const Records<V>& records, const std::int64_t* weights, const Order
   const auto first = static_cast<std::uint32_t>(before ? 0 : group.begin);
   out.items = order.items;
   out.counts = order.counts;
-  std::int64_t most = 1;
+  std::int64_t most = 1, longest = 0;
   for (std::int64_t k = 0; k < records.size(); ++k) {
-    const std::int64_t r = records.record(k);
+    const std::int64_t r = records.record(k), length = records.indptr[r + 1] - records.indptr[r];
+    longest = std::max(longest, length);
     if (some &&
         std::none_of(records.begin(r), records.end(r), [&](const V& v) { return held(&v); }))
       continue;
-    most += records.indptr[r + 1] - records.indptr[r] + 1;
+    most += length + 1;
   }
+  most += longest;  // a record that turns out to be none of them is written, too
   std::uint32_t* const begin = out.flat.resize(index(most));
   std::uint32_t* end = begin;
   *end++ = Projection::kEnd;
