@@ -64,6 +64,16 @@ def encode_columns(columns: list[object], n_jobs: int) -> list[tuple[Codes, Ints
     Returns for each its codes, where each code appears first, how often, and the code of missing values or -1.
     """
 
+def encode_baskets(baskets: list[Any]) -> Any:
+    """
+    The texts of items, sorted, and where each basket's begin, and positions among them, each once and ascending; the number of a basket that is no collection of items, if there is one.
+    """
+
+def only_text(baskets: list[Any]) -> bool | None:
+    """
+    Whether lists, tuples or sets of text differ in length; None if they hold, or are, something else.
+    """
+
 def integer_bounds(chunks: Sequence[Ints | Indices], n_jobs: int) -> tuple[int, int]:
     """Return the least and the greatest of whole numbers."""
 
@@ -569,9 +579,9 @@ class RuleGrower:
         Grow one rule: columns, operators, low and high codes of its conditions, and how many leading ones each record satisfies.
         """
 
-def mine_itemsets(records: Records, min_count: int, kind: str, sizes: tuple[int, int], top: int, weights: Ints | None, excluded: Flags | None, groups: Flags | None, max_bytes: int, count_only: bool, n_jobs: int) -> Any:
+def mine_itemsets(records: Records, min_count: int, kind: str, sizes: tuple[int, int], top: int, weights: Ints | None, excluded: Flags | None, groups: Flags | None, labels: NDArray[np.uint32] | None, alone: Ints | None, n_beside: int, max_bytes: tuple[int, int], count_only: bool, n_jobs: int) -> Any:
     """
-    The frequent itemsets: offsets, value ids, counts, the least count, and how it ended ("complete", "too many", "interrupted"); count_only: how many sets and items.
+    The frequent itemsets, the most frequent first: offsets, value ids or their labels, counts, the least count, and how it ended ("complete", "too many", "interrupted"); count_only: how many sets and items.
     """
 
 def superset_counts(indptr: Ints, items: NDArray[np.uint32], counts: Ints, n_items: int, asked_indptr: Ints, asked_items: NDArray[np.uint32], n_jobs: int) -> Ints:
