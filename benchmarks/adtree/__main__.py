@@ -14,7 +14,6 @@ import numpy as np
 
 import tacit
 from benchmarks import report
-from benchmarks.adtree.planning import planning
 from benchmarks.adtree.searches import rules, selection
 from benchmarks.adtree.synth import all_tables, whatever_the_records
 from benchmarks.adtree.tables import tables_of_adult
@@ -216,8 +215,8 @@ def main() -> None:
     section = Section("adtree", "Cached statistics")
     section.made_with("numpy", "polars", note="Single thread unless said otherwise.")
     parts = (
-        sizes, leaf_sizes, tables_of_adult, planning, all_tables, whatever_the_records,
-        wide_and_sparse, selection, rules,
+        sizes, leaf_sizes, tables_of_adult, all_tables, whatever_the_records, wide_and_sparse,
+        selection, rules,
     )  # fmt: skip
     for part in parts:
         try:
