@@ -17,7 +17,7 @@ constexpr double kKept = 1.5;   // a record that conditions keep or look at, and
 constexpr double kStored = 15;  // a stored value that is sorted
 constexpr double kWord = 0.65;  // 64 records of a bitmap, for each cell
 constexpr double kCell = 8;     // a cell of a table out of the tree
-constexpr double kGrow = 2;     // a record that passes through a new node
+constexpr double kGrow = 4;     // a record that passes through a new node
 constexpr double kNode = 150;   // and the node
 constexpr double kPairCost =
     24;  // as Scan: below this many records to a stored value, it reads all
@@ -331,7 +331,8 @@ void Planner::timed(Asked& asked, Kind kind, const Ask& ask) {
   } else {
     ask(kind);
   }
-  if (bitmaps_->bytes() == made) learn(asked, kind, now() - start);
+  if (bitmaps_->bytes() == made || (kind == kTree && asked.growth > 0))
+    learn(asked, kind, now() - start);
 }
 
 void Planner::answer(const Question& question, Asked& asked, Kind kind, Result out, Poll poll) {
