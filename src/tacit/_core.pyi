@@ -142,15 +142,15 @@ class ColumnStore:
 class Engine:
     """Anything that makes contingency tables."""
 
-    def dense(self, columns: Sequence[int], given: Sequence[int], codes: Sequence[int]) -> Counts:
+    def dense(self, columns: Sequence[int], given: Sequence[int], first: Sequence[int], last: Sequence[int]) -> Counts:
         """The table of some columns, with an axis for each."""
 
-    def sparse(self, columns: Sequence[int], given: Sequence[int], codes: Sequence[int]) -> tuple[Ints, Counts]:
+    def sparse(self, columns: Sequence[int], given: Sequence[int], first: Sequence[int], last: Sequence[int]) -> tuple[Ints, Counts]:
         """
         The cells that are not zero: their numbers, ascending, and their counts.
         """
 
-    def dense_many(self, columns: Ints, starts: Ints, offsets: Ints, given: Sequence[int], codes: Sequence[int]) -> Counts:
+    def dense_many(self, columns: Ints, starts: Ints, offsets: Ints, given: Sequence[int], first: Sequence[int], last: Sequence[int]) -> Counts:
         """The tables of many sets of columns, one after another."""
 
     @property
@@ -176,7 +176,7 @@ class Tree(Engine):
 
     def __init__(self, store: ColumnStore, order: Sequence[int], leaf_size: int, max_depth: int, limit: int, min_count: int) -> None: ...
 
-    def bounded(self, columns: Sequence[int], given: Sequence[int], codes: Sequence[int]) -> tuple[Ints, Ints, Ints]:
+    def bounded(self, columns: Sequence[int], given: Sequence[int], first: Sequence[int], last: Sequence[int]) -> tuple[Ints, Ints, Ints]:
         """Estimates, lower and upper bounds of every cell."""
 
     def build(self) -> None:
@@ -193,6 +193,14 @@ class Tree(Engine):
 
     def restore(self, order: Sequence[int], nodes: Values, varies: Values, slots: Values, lists: Values, sums: Values | None) -> None:
         """Look at arrays that arrays() made; ValueError if they are not a tree."""
+
+class Planner(Engine):
+    """Chooses an engine for each question."""
+
+    def __init__(self, store: ColumnStore, scan: Scan, bitmaps: Bitmaps, tree: Tree, bitmap_limit: int) -> None: ...
+
+    def plan(self, columns: Sequence[int], given: Sequence[int], first: Sequence[int], last: Sequence[int]) -> tuple[str, float, float, float, float]:
+        """The engine that would answer now, and expected costs in nanoseconds."""
 
 def find_rules(start: Ints, rows: Indices, offsets: Ints, defaults: Ints, n_records: int, weights: Floats | None, target: int, code: int, n_conditions: tuple[int, int], min_support: float, n_rules: int, measure: str, z: float, defaults_allowed: bool, redundant: bool, method: str, n_jobs: int) -> tuple[list[tuple[tuple[tuple[int, int], ...], Any, Any, float]], Any, Any]:
     """
