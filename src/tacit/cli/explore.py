@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import tacit
-from tacit.cli.options import Target
+from tacit.cli.options import Target, output_option
 from tacit.cli.output import working
 from tacit.cli.reading import Source, reads_file
 from tacit.errors import FileError, InputError
@@ -35,6 +35,14 @@ def explore(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")
     ] = True,
+    output: Annotated[
+        Path | None,
+        output_option(
+            metavar="OUT.html",
+            help="Write the page as one file, which needs neither server nor network, and end. It "
+            "holds the records as they are shown.",
+        ),
+    ] = None,
 ) -> None:
     """Look at a table in the browser: every column at once, and what a selection does to them.
 
@@ -43,10 +51,12 @@ def explore(
 
     Example: `tacit explore adult.csv --target class`
     """
-    if find_spec("uvicorn") is None or find_spec("starlette") is None:
+    if output is not None and output.suffix not in (".html", ".htm"):
+        raise InputError(f"--output: {str(output)!r} must end in .html")
+    serves = output is None
+    if serves and find_spec("uvicorn") is None:
         raise InputError("this needs Starlette and uvicorn: pip install 'tacit[explore]'")
     from tacit.explore import Explorer
-    from tacit.explore.server import Server
 
     source = source.without_idle_target()
     table, start = _table(source), ""
@@ -55,6 +65,16 @@ def explore(
     explorer = Explorer(
         table, target=target, title=source.path.name, start=start, **_said(source, against)
     )
+    if output is not None:
+        from tacit.explore.offline import write_page
+        from tacit.machine import human_bytes
+
+        with working(f"writing {output}"):
+            size = write_page(explorer, output)
+        typer.echo(f"{output}: {human_bytes(size)}, {table.n_records:,} records")
+        return
+    from tacit.explore.server import Server
+
     server = Server(explorer, port)
     typer.echo(f"{server.url}")
     typer.echo("Ctrl-C ends it.", err=True)

@@ -14,6 +14,8 @@ from tacit.explore.views import views_of
 from tacit.table import Table, as_table
 
 if TYPE_CHECKING:
+    import os
+
     from tacit.counts import Counter
 
 __all__ = ["Explorer"]
@@ -51,8 +53,14 @@ class Explorer:
     """
 
     def __init__(
-        self, table: Any, *, target: str | None = None, title: str = "table", start: str = "",
-        code: str = "table", file: str = "",
+        self,
+        table: Any,
+        *,
+        target: str | None = None,
+        title: str = "table",
+        start: str = "",
+        code: str = "table",
+        file: str = "",
     ) -> None:
         self.views = views_of(as_table(table))
         self.title = title
@@ -75,6 +83,19 @@ class Explorer:
     def counter(self) -> Counter:
         """What answers the page's questions."""
         return counter(self.views.table)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page as one HTML file, which needs neither a server nor a network.
+
+        It holds the records as they are shown, and how often each occurs.
+
+        Parameters
+        ----------
+        path : path-like
+        """
+        from tacit.explore.offline import write_page
+
+        write_page(self, path)
 
     def describe(self) -> dict[str, Any]:
         """Return what the page has to know first."""

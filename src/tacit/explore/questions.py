@@ -21,6 +21,7 @@ __all__ = ["answer", "pack"]
 MOST_CELLS = 4_000_000  # in one answer
 _MOST_SETS = 20_000
 _MOST_COLUMNS = 4
+_SIZES = (np.uint8, np.uint16, np.uint32)
 
 
 def answer(counter: Counter, asked: Any) -> list[NDArray[Any]]:
@@ -80,22 +81,27 @@ def _tables(counter: Counter, sets: list[list[int]], query: dict[str, list[Any]]
     for name, labels in query.items():
         codes = [table.schema[name].code(label) for label in labels]
         kept &= np.isin(table.codes(name), codes)
+    if not kept.any():
+        arities = table.schema.arities.tolist()
+        return np.zeros(sum(math.prod(arities[c] for c in columns) for columns in sets), np.int64)
     return Scan(table.take(np.flatnonzero(kept))).tables(sets).counts
 
 
 def pack(answers: list[NDArray[Any]]) -> bytes:
-    """Return counts as bytes: the size of one in the first of eight bytes, then all of them.
+    r"""Return counts as bytes: the size of one in the first of eight bytes, then all of them.
 
     Whole numbers take 1, 2 or 4 bytes each; others are doubles.
 
     >>> pack([np.array([1, 300])])
-    b'\\x02\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x01\\x00,\\x01'
+    b'\x02\x00\x00\x00\x00\x00\x00\x00\x01\x00,\x01'
     """
     counts = np.concatenate(answers) if answers else np.zeros(0, np.int64)
     kind: Any = np.float64
     if counts.dtype.kind in "iu":
         largest = int(counts.max(initial=0))
-        kind = next((t for t in (np.uint8, np.uint16, np.uint32) if largest <= np.iinfo(t).max), kind)
+        kind = next(
+            (t for t in (np.uint8, np.uint16, np.uint32) if largest <= np.iinfo(t).max), kind
+        )
     packed = counts.astype(kind)
     if sys.byteorder == "big":
         packed = packed.byteswap()

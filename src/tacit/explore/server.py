@@ -120,6 +120,7 @@ class Server:
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             self._socket.bind(("127.0.0.1", port))
+            self._socket.listen(128)  # who comes before the server runs waits
         except OSError as error:
             self._socket.close()
             raise InputError(f"port: {port} cannot be used: {error.strerror}") from error

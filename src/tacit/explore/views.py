@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import math
 import zlib
 from dataclasses import dataclass
@@ -157,7 +157,7 @@ def _periods(labels: Labels, n: int) -> tuple[Labels, NDArray[np.int64]]:
     items = labels.items[:n]
     groups = [""] * n
     for form in _PERIODS:
-        if not all(isinstance(x, datetime.date) for x in items):
+        if not all(isinstance(x, dt.date) for x in items):
             break
         groups = [x.strftime(form) for x in items]  # type: ignore[union-attr]
         if len(set(groups)) <= MOST_LABELS:
@@ -194,16 +194,21 @@ def nice_edges(numbers: NDArray[np.float64], counts: NDArray[Any]) -> NDArray[np
     >>> nice_edges(np.array([0.0, *range(100, 200)]), np.array([900] + 100 * [1]))[:2]
     array([ 50. , 104.5])
     """
-    held = counts > 0
+    held = (counts > 0) & np.isfinite(numbers)
     numbers, counts = numbers[held], counts[held]
+    if not len(numbers):
+        return np.empty(0)
     whole = bool((numbers == np.floor(numbers)).all())
     below = np.cumsum(counts) / max(counts.sum(), 1e-300)
-    low = float(numbers[np.searchsorted(below, 0.005)])
-    high = float(numbers[min(np.searchsorted(below, 0.995), len(numbers) - 1)])
+    low, high = (
+        float(numbers[min(int(np.searchsorted(below, part)), len(numbers) - 1)])
+        for part in (0.005, 0.995)
+    )
     if high > low and math.isfinite(high - low):
         step = _round_step((high - low) / _BINS, whole)
-        edges = np.arange(math.floor(low / step) + 1, math.ceil(high / step) + 1) * step
-        edges = np.unique(np.round(edges, 12 - math.ceil(math.log10(max(abs(low), abs(high))))))
+        steps = np.arange(math.floor(low / step) + 1, math.ceil(high / step) + 1)
+        digits = 12 - math.ceil(math.log10(max(abs(low), abs(high))))
+        edges: NDArray[Any] = np.unique(np.round(steps * step, digits))
         edges = edges[(edges > numbers[0]) & (edges <= numbers[-1])]
         sizes = np.bincount(np.searchsorted(edges, numbers, "right"), counts)
         if len(edges) > 3 and sizes.max() <= _SKEWED * counts.sum():
@@ -212,7 +217,8 @@ def nice_edges(numbers: NDArray[np.float64], counts: NDArray[Any]) -> NDArray[np
     rest = np.delete(np.arange(len(numbers)), most)
     points = count_points(numbers[rest], counts[rest], EqualFrequency(20))
     around = [(numbers[k] + numbers[k + 1]) / 2 for k in (most - 1, most) if 0 <= k < len(rest)]
-    return np.unique([*(() if points is None else points), *around]) + 0.0
+    both = np.concatenate((np.empty(0) if points is None else points, around))
+    return np.unique(both).astype(np.float64) + 0.0
 
 
 def _round_step(step: float, whole: bool) -> float:

@@ -180,6 +180,7 @@ function totalOf(counts) {
 /**
  * Lengths of bars, up to 1.
  * @param {Drawn} drawn
+ * @returns {{a: (k: number) => number, other: (k: number) => number}}
  */
 function lengths({ a, other, scale }) {
   const [m, n] = scale === "share" ? [totalOf(a) || 1, (other && totalOf(other)) || 1] : [1, 1];
