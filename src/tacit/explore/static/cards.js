@@ -52,7 +52,7 @@ export class Card {
     this.bars = isOrdered(column);
     this.order = rowOrder(column, base);
     this.canvas = /** @type {HTMLCanvasElement} */ (
-      el("canvas", { tabindex: 0, role: "img", "aria-keyshortcuts": "ArrowLeft ArrowRight Space i Delete" })
+      el("canvas", { tabindex: 0, role: "img", "aria-label": column.name.slice(0, 80), "aria-keyshortcuts": "ArrowLeft ArrowRight Space i Delete" })
     );
     this.plot = el("div", { class: `plot ${this.bars ? "bars" : "rows"}` }, this.canvas);
     this.clear = el("button", {

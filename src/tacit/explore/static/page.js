@@ -92,7 +92,7 @@ export class Page {
     history.replaceState({ depth: history.state?.depth ?? 0 }, "", `#${this.address}`);
     addEventListener("popstate", () => {
       this.read(location.hash.slice(1));
-      this.refresh();
+      this.settled = this.refresh();
     });
     const redraw = () => {
       this.colours = colours();
@@ -147,7 +147,8 @@ export class Page {
     if (address !== location.hash) {
       history.pushState({ depth: (history.state?.depth ?? 0) + 1 }, "", address);
     }
-    return this.refresh();
+    this.settled = this.refresh();
+    return this.settled;
   }
 
   get canUndo() {
