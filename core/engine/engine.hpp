@@ -12,7 +12,8 @@
 namespace tacit {
 
 struct Condition {
-  std::int64_t column, code;
+  std::int64_t column;
+  CodeSet codes;  // any of these
 };
 
 // Columns are distinct and so are those of the conditions; a column may be in both.

@@ -40,6 +40,7 @@ from .rules import (
     RuleFinder,
 )
 from .scale import PartitionedTable
+from .schema import between, exclude
 from .select import BestSubset
 from .similarity import (
     NormalizedCutClassifier,
@@ -67,6 +68,7 @@ __all__ = [
     "as_table",
     "BayesNet",
     "BestSubset",
+    "between",
     "BoostedRulesClassifier",
     "BoostedRulesRegressor",
     "Branching",
@@ -81,6 +83,7 @@ __all__ = [
     "EqualFrequency",
     "EqualWidth",
     "evaluate_recommender",
+    "exclude",
     "FileError",
     "FrequentItemsets",
     "InputError",

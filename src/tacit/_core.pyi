@@ -132,15 +132,15 @@ class ColumnStore:
 class Engine:
     """Anything that makes contingency tables."""
 
-    def dense(self, columns: Sequence[int], given: Sequence[int], codes: Sequence[int]) -> Counts:
+    def dense(self, columns: Sequence[int], given: Sequence[int], first: Sequence[int], last: Sequence[int]) -> Counts:
         """The table of some columns, with an axis for each."""
 
-    def sparse(self, columns: Sequence[int], given: Sequence[int], codes: Sequence[int]) -> tuple[Ints, Counts]:
+    def sparse(self, columns: Sequence[int], given: Sequence[int], first: Sequence[int], last: Sequence[int]) -> tuple[Ints, Counts]:
         """
         The cells that are not zero: their numbers, ascending, and their counts.
         """
 
-    def dense_many(self, columns: Ints, starts: Ints, offsets: Ints, given: Sequence[int], codes: Sequence[int]) -> Counts:
+    def dense_many(self, columns: Ints, starts: Ints, offsets: Ints, given: Sequence[int], first: Sequence[int], last: Sequence[int]) -> Counts:
         """The tables of many sets of columns, one after another."""
 
     @property
@@ -166,7 +166,7 @@ class Tree(Engine):
 
     def __init__(self, store: ColumnStore, order: Sequence[int], leaf_size: int, max_depth: int, limit: int, min_count: int) -> None: ...
 
-    def bounded(self, columns: Sequence[int], given: Sequence[int], codes: Sequence[int]) -> tuple[Ints, Ints, Ints]:
+    def bounded(self, columns: Sequence[int], given: Sequence[int], first: Sequence[int], last: Sequence[int]) -> tuple[Ints, Ints, Ints]:
         """Estimates, lower and upper bounds of every cell."""
 
     def build(self) -> None:

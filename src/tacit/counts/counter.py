@@ -26,9 +26,13 @@ if TYPE_CHECKING:
     from tacit.counts.records import Counts, StoredRecords
     from tacit.schema import Column, Schema
 
-__all__ = ["Counter", "Layout", "Tables"]
+__all__ = ["Counter", "Given", "Layout", "Tables"]
 
 Layout: TypeAlias = Literal["auto", "dense", "sparse"]
+# Columns, and the first and the last code of a range; a column has several where it takes them.
+Given: TypeAlias = tuple[list[int], list[int], list[int]]
+
+_LABELS = frozenset((str, int, float, bool, type(None)))  # what is a label and nothing else
 
 _ALWAYS_DENSE = 2**20  # cells
 _MAX_CACHED = 50_000  # lists of names whose positions are cached
@@ -84,10 +88,12 @@ class Counter(Result, ABC):
         Parameters
         ----------
         query : mapping
-            Every record matches an empty one.
+            Every record matches an empty one. In place of a label there can be a collection of
+            labels, any of which will do, :func:`tacit.between` or :func:`tacit.exclude`. No record
+            matches an empty collection.
         """
-        given, codes = self._query(query, "query")
-        count: int | float = self._engine([], given, 1).dense([], given, codes).item()
+        given = self._query(query, "query")
+        count: int | float = self._engine([], given[0], 1).dense([], *given).item()
         return count
 
     def table(
@@ -104,19 +110,19 @@ class Counter(Result, ABC):
         columns : sequence of str or int
             Distinct columns, one axis for each, in this order.
         given : mapping, optional
-            Count the records that match ``{column: label, …}`` only.
+            Count only the records that match, as for :meth:`count`.
         layout : {"auto", "dense", "sparse"}
             Hold all cells, or those that are not zero; "auto" does the first as long as there are
             at most a million cells, or four for each record.
         """
         positions, axes, n_cells = self._axes(columns)
-        fixed, codes = ([], []) if given is None else self._query(given, "given")
+        fixed: Given = ([], [], []) if given is None else self._query(given, "given")
         if n_cells > _ALWAYS_DENSE or layout != "auto":
             layout = self._check_layout(layout, n_cells)
-        engine = self._engine(positions, fixed, n_cells)
+        engine = self._engine(positions, fixed[0], n_cells)
         if layout == "sparse":
-            return ContingencyTable.from_cells(axes, *engine.sparse(positions, fixed, codes))
-        return ContingencyTable(axes, engine.dense(positions, fixed, codes))
+            return ContingencyTable.from_cells(axes, *engine.sparse(positions, *fixed))
+        return ContingencyTable(axes, engine.dense(positions, *fixed))
 
     def tables(
         self,
@@ -137,7 +143,7 @@ class Counter(Result, ABC):
             Dense tables, in the order asked for.
         """
         sets = self._sets(column_sets)
-        fixed, codes = ([], []) if given is None else self._query(given, "given")
+        fixed: Given = ([], [], []) if given is None else self._query(given, "given")
         sizes = [math.prod([self._arities[c] for c in positions]) for positions in sets]
         total = sum(sizes)
         if total > _ALWAYS_DENSE:
@@ -151,9 +157,9 @@ class Counter(Result, ABC):
         flat = np.fromiter((c for positions in sets for c in positions), np.int64, int(starts[-1]))
         largest = max(range(len(sets)), key=sizes.__getitem__, default=None)
         engine = self._engine(
-            [] if largest is None else sets[largest], fixed, max(sizes, default=1)
+            [] if largest is None else sets[largest], fixed[0], max(sizes, default=1)
         )
-        counts = engine.dense_many(flat, starts, offsets, fixed, codes)
+        counts = engine.dense_many(flat, starts, offsets, *fixed)
         return Tables(self._columns, sets, counts, offsets)
 
     def _sets(self, column_sets: Any) -> list[list[int]]:
@@ -224,13 +230,23 @@ class Counter(Result, ABC):
             )
         return positions
 
-    def _query(self, query: Mapping[str, Any], argument: str) -> tuple[list[int], list[int]]:
-        if type(query) is dict and query.keys() <= self._positions.keys():
+    def _query(self, query: Mapping[str, Any], argument: str) -> Given:
+        """Return the codes that match; a column all of whose codes do is left out."""
+        plain = type(query) is dict and _LABELS.issuperset(map(type, query.values()))
+        if plain and query.keys() <= self._positions.keys():
             given = [self._positions[column] for column in query]
             columns = zip(given, query.values(), strict=True)
-            return given, [self._columns[position].code(label) for position, label in columns]
-        pairs = check_query(self.schema, query, argument)
-        return [position for position, _ in pairs], [code for _, code in pairs]
+            codes = [self._columns[position].code(label) for position, label in columns]
+            return given, codes, codes
+        given, first, last = [], [], []
+        for position, ranges in check_query(self.schema, query, argument):
+            if ranges == ((0, self._arities[position] - 1),):
+                continue
+            for low, high in ranges or ((0, -1),):
+                given.append(position)
+                first.append(low)
+                last.append(high)
+        return given, first, last
 
     def _check_layout(self, layout: Layout, n_cells: int) -> Layout:
         """Return how to hold so many cells, or say why that cannot be."""

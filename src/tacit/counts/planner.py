@@ -138,12 +138,12 @@ class Planner(Counter):
         return engines + self._remembered
 
     def count(self, query: Mapping[str, Any]) -> int | float:  # noqa: D102
-        given, codes = self._query(query, "query")
+        given = self._query(query, "query")
         try:
-            counts = self._engine([], given, 1).dense([], given, codes)
+            counts = self._engine([], given[0], 1).dense([], *given)
         except _core.OverLimit:
-            self._avoid_tree([], given)
-            counts = self._scan._scan.dense([], given, codes)
+            self._avoid_tree([], given[0])
+            counts = self._scan._scan.dense([], *given)
         count: int | float = counts.item()
         return count
 
@@ -172,7 +172,7 @@ class Planner(Counter):
         try:
             return super().table(columns, given, layout=layout)
         except _core.OverLimit:
-            fixed = [] if given is None else self._query(given, "given")[0]
+            fixed = self._fixed(given)
             self._avoid_tree(self._positions_of(columns), fixed)
             return self._scan.table(columns, given, layout=layout)
 
@@ -184,7 +184,7 @@ class Planner(Counter):
         if not isinstance(column_sets, np.ndarray) and isinstance(column_sets, Iterable):
             column_sets = [self._as_list(columns, "column_sets") for columns in column_sets]
         sets = self._sets(column_sets)
-        fixed, _ = ([], []) if given is None else self._query(given, "given")
+        fixed = self._fixed(given)
         engine = self._choose_for_many(sets, fixed)
         try:
             return Counter.tables(engine, column_sets, given)
@@ -203,7 +203,7 @@ class Planner(Counter):
         """
         columns = self._as_list(columns)
         positions = self._positions_of(columns)
-        fixed, _ = ([], []) if given is None else self._query(given, "given")
+        fixed = self._fixed(given)
         n_cells = math.prod([self._arities[c] for c in positions])
         scan, bitmaps, answer, growth = self._costs(positions, fixed, n_cells)
         if self._key(columns, given, "auto") in self._memory:
@@ -233,7 +233,12 @@ class Planner(Counter):
 
     # Choosing
 
+    def _fixed(self, given: Mapping[str, Any] | None) -> list[int]:
+        """Return the columns that have a condition, each once."""
+        return [] if given is None else list(dict.fromkeys(self._query(given, "given")[0]))
+
     def _engine(self, positions: list[int], given: list[int], n_cells: int) -> _core.Engine:
+        given = list(dict.fromkeys(given))
         key = self._columns_of(positions, given)
         if key in self._grown:  # it was worth it before
             return self._tree._tree
