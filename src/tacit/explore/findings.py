@@ -24,11 +24,8 @@ _LEAST = 20  # records that match one
 
 def chosen_records(table: Table, selection: Selection) -> NDArray[np.bool_]:
     """Return which records are selected."""
-    chosen = np.ones(table.n_records, np.bool_)
-    for position, condition in selection.conditions.items():
-        allowed = np.zeros(len(table.schema.labels[position]), np.bool_)
-        allowed[condition.allowed(len(allowed))] = True
-        chosen &= allowed[table.codes(position)]
+    chosen = np.zeros(table.n_records, np.bool_)
+    chosen[table.where(selection.query(table.schema))] = True
     return chosen
 
 

@@ -37,12 +37,8 @@ def answer(counter: Counter, asked: Any) -> list[NDArray[Any]]:
     groups = _checked(asked, arities)
     answers = []
     for selection, sets in groups:
-        query = selection.query(counter.schema)
-        if query is None:
-            n_cells = sum(math.prod(arities[c] for c in columns) for columns in sets)
-            answers.append(np.zeros(n_cells, np.int64))
-        else:
-            answers.append(_tables(counter, sets, query))
+        tables = counter.tables(sets, selection.query(counter.schema)) if sets else None
+        answers.append(np.zeros(0, np.int64) if tables is None else tables.counts)
     return answers
 
 
@@ -68,23 +64,6 @@ def _checked(asked: Any, arities: list[int]) -> list[tuple[Selection, list[list[
                 raise InputError(f"ask: an answer has at most {MOST_CELLS:,} cells")
         groups.append((selection, group["sets"]))
     return groups
-
-
-def _tables(counter: Counter, sets: list[list[int]], query: dict[str, list[Any]]) -> NDArray[Any]:
-    if not sets:
-        return np.zeros(0, np.int64)
-    # Until counters take sets of labels.
-    from tacit.counts import Scan
-
-    table: Any = counter.records
-    kept = np.ones(table.n_records, np.bool_)
-    for name, labels in query.items():
-        codes = [table.schema[name].code(label) for label in labels]
-        kept &= np.isin(table.codes(name), codes)
-    if not kept.any():
-        arities = table.schema.arities.tolist()
-        return np.zeros(sum(math.prod(arities[c] for c in columns) for columns in sets), np.int64)
-    return Scan(table.take(np.flatnonzero(kept))).tables(sets).counts
 
 
 def pack(answers: list[NDArray[Any]]) -> bytes:

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InputError
+from tacit.schema import exclude
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -98,19 +99,12 @@ class Selection:
         """Return the selection as it is written."""
         return ";".join(f"{p}:{self.conditions[p].to_text()}" for p in sorted(self.conditions))
 
-    def query(self, schema: Schema) -> dict[str, list[Any]] | None:
-        """Return what counters take: the labels that are let through, by column name.
-
-        ``None`` where a column lets nothing through, so that no record can match.
-        """
-        query: dict[str, list[Any]] = {}
+    def query(self, schema: Schema) -> dict[str, Any]:
+        """Return what counters take: the labels that are let through, or are not, by name."""
+        query: dict[str, Any] = {}
         for position, condition in self.conditions.items():
-            labels = schema.labels[position]
-            allowed = condition.allowed(len(labels))
-            if not allowed:
-                return None
-            if len(allowed) < len(labels):
-                query[schema.names[position]] = [labels[code] for code in allowed]
+            labels = [schema.labels[position][code] for code in condition.codes]
+            query[schema.names[position]] = exclude(labels) if condition.excluded else labels
         return query
 
 

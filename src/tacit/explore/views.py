@@ -44,6 +44,8 @@ class Views:
         How many labels of a column were put together under its last one.
     regrouped : set of str
         Ordered columns whose labels stand for several, such as months for days.
+    cut : set of str
+        Columns whose numbers were cut here.
     left_out : dict of str to str
         Columns that are not shown, and why.
     """
@@ -51,6 +53,7 @@ class Views:
     table: Table
     merged: dict[str, int]
     regrouped: set[str]
+    cut: set[str]
     left_out: dict[str, str]
 
     def describe(self) -> dict[str, Any]:
@@ -67,6 +70,7 @@ class Views:
                 "edges": None if column.edges is None else list(column.edges),
                 "merged": self.merged.get(column.name, 0),
                 "regrouped": column.name in self.regrouped,
+                "cut": column.name in self.cut,
                 "code": [repr(x) for x in column.labels]
                 if _literal(column.labels) == "code"
                 else None,
@@ -100,7 +104,8 @@ def views_of(table: Table) -> Views:
         raise InputError("table has no records to look at")
     singles = table.one_way()
     kept, labels, codes, merged, left_out = [], [], [], {}, {}
-    regrouped = set()
+    regrouped: set[str] = set()
+    cut: set[str] = set()
     for position, column in enumerate(table.schema):
         n_labels = len(column.labels) - (column.labels.missing is not None)
         if mark_identifier(column.labels, table.n_records).kind == "identifier":
@@ -112,8 +117,8 @@ def views_of(table: Table) -> Views:
         codes.append(code)
         if together:
             merged[column.name] = together
-        elif shown is not column.labels and shown.edges is None:
-            regrouped.add(column.name)
+        elif shown is not column.labels:
+            (regrouped if shown.edges is None else cut).add(column.name)
     if not kept:
         raise InputError("table has identifiers only: there is nothing to count")
     chosen = table if len(kept) == len(table.schema) else table.select(kept)
@@ -121,7 +126,7 @@ def views_of(table: Table) -> Views:
     schema = Schema(chosen.schema.names, labels, defaults)
     changed = any(now is not was for now, was in zip(labels, chosen.schema.labels, strict=True))
     fewer = Table._of(merge_labels_of(chosen, schema, codes)) if changed else chosen
-    return Views(fewer, merged, regrouped, left_out)
+    return Views(fewer, merged, regrouped, cut, left_out)
 
 
 def _fewer(labels: Labels, counts: NDArray[Any]) -> tuple[Labels, NDArray[np.int64], int]:

@@ -1,7 +1,6 @@
 // Code that gives the numbers of the page: Python, the command line, CSV.
 
-import { allowed } from "./state.js";
-import { rangeOf } from "./conditions.js";
+import { isOrdered, rangeOf } from "./conditions.js";
 
 /** @typedef {import("./source.js").Schema} Schema */
 /** @typedef {import("./source.js").Column} Column */
@@ -38,15 +37,32 @@ function literal(column, code) {
 }
 
 /**
+ * Both ends of a range of ordered labels as they are written, or null.
+ * @param {Column} column
+ * @param {Condition} condition
+ * @param {(code: number) => string} write
+ * @returns {[string | null, string | null] | null}
+ */
+function endsOf(column, condition, write) {
+  const ends = rangeOf({ ...condition, excluded: false });
+  if (!ends || ends[0] === ends[1] || !isOrdered(column) || ends[1] === column.missing) return null;
+  const { edges } = column;
+  if (!edges) return [write(ends[0]), write(ends[1])];
+  const [low, high] = [ends[0] > 0 ? edges[ends[0] - 1] : null, ends[1] < edges.length ? edges[ends[1]] : null];
+  return [low === null ? null : String(low), high === null ? null : String(high)];
+}
+
+/**
  * @param {Column} column
  * @param {Condition} condition
  */
 function pythonCondition(column, condition) {
   const { codes, excluded } = condition;
-  const labels = (/** @type {number[]} */ some) => `[${some.map((k) => literal(column, k)).join(", ")}]`;
-  if (excluded) return `tacit.exclude(${labels(codes)})`;
-  const ends = rangeOf(condition);
-  return codes.length === 1 && ends ? literal(column, codes[0]) : labels(codes);
+  const ends = endsOf(column, condition, (code) => literal(column, code));
+  const said = ends ? `tacit.between(${ends[0] ?? "None"}, ${ends[1] ?? "None"})`
+    : codes.length === 1 ? literal(column, codes[0])
+      : `[${codes.map((k) => literal(column, k)).join(", ")}]`;
+  return excluded ? `tacit.exclude(${said})` : said;
 }
 
 /**
@@ -56,17 +72,26 @@ function pythonCondition(column, condition) {
  * @param {number[]} columns
  */
 export function pythonCode(schema, selection, columns) {
+  const used = [...new Set([...columns, ...selection.keys()])].map((c) => schema.columns[c]);
   const given = [...selection].map(([c, condition]) => {
     const column = schema.columns[c];
     return `    ${pythonText(column.name)}: ${pythonCondition(column, condition)},`;
   });
   const query = given.length ? `{\n${given.join("\n")}\n}` : "{}";
   const ask = columns.length
-    ? `table.table([${columns.map((c) => pythonText(schema.columns[c].name)).join(", ")}], given)`
+    ? `table.contingency([${columns.map((c) => pythonText(schema.columns[c].name)).join(", ")}], given=given)`
     : "table.count(given)";
-  const read = `table = Explorer(${schema.code}).table  # as it is shown: numbers in bins`;
-  const dates = /\bdatetime\./.test(query) ? "import datetime\n\n" : "";
-  return `${dates}import tacit\nfrom tacit.explore import Explorer\n\n${read}\ngiven = ${query}\nprint(${ask})`;
+  const imports = [/\bdatetime\./.test(query) ? "import datetime\n\n" : "", "import tacit\n"];
+  let table = schema.code;
+  if (used.some((column) => column.merged || column.regrouped)) {
+    imports.push("from tacit.explore import Explorer\n");
+    table = `Explorer(${schema.code}).table  # as it is shown: rare labels together`;
+  } else {
+    const cuts = used.filter((column) => column.cut).map((column) =>
+      `    ${pythonText(column.name)}: [${(column.edges ?? []).join(", ")}],`);
+    if (cuts.length) table += `.cut({\n${cuts.join("\n")}\n})`;
+  }
+  return `${imports.join("")}\ntable = ${table}\ngiven = ${query}\nprint(${ask})`;
 }
 
 /** @param {string} text */
@@ -81,25 +106,22 @@ function quoted(text) {
  * @param {number[]} columns
  */
 export function shellCommand(schema, selection, columns) {
-  const given = [];
-  const cuts = [];
-  for (const c of new Set([...columns, ...selection.keys()])) {
-    const column = schema.columns[c];
-    if (column.merged || (column.kind === "ordered" && column.regrouped)) {
-      return { possible: false, text: "The page puts labels of these columns together, which Python does, too." };
-    }
-    if (column.edges) cuts.push(`--discretise ${quoted(`${column.name}=${column.edges.join()}`)}`);
+  const used = [...new Set([...columns, ...selection.keys()])].map((c) => schema.columns[c]);
+  if (!schema.file) return { possible: false, text: "The data are not in one file." };
+  if (used.some((column) => column.merged || column.regrouped)) {
+    return { possible: false, text: "The page puts rare labels together, which Python can do, too." };
   }
-  for (const [c, condition] of selection) {
+  const cuts = used.filter((column) => column.cut)
+    .map((column) => `--discretise ${quoted(`${column.name}=${(column.edges ?? []).join()}`)}`);
+  const given = [...selection].map(([c, condition]) => {
     const column = schema.columns[c];
-    const codes = allowed(condition, column.labels.length).flatMap((on, k) => (on ? [k] : []));
-    if (codes.length !== 1) {
-      return { possible: false, text: "The command counts single labels; this selection has ranges or sets, which Python counts." };
-    }
-    given.push(`--given ${quoted(`${column.name}=${column.labels[codes[0]] ?? ""}`)}`);
-  }
+    const ends = endsOf(column, condition, (code) => column.labels[code] ?? "");
+    const said = ends ? `${ends[0] ?? ""}..${ends[1] ?? ""}`
+      : condition.codes.map((code) => column.labels[code] ?? "").join();
+    return `--given ${quoted(`${column.name}${condition.excluded ? "!" : ""}=${said}`)}`;
+  });
   const names = columns.map((c) => quoted(schema.columns[c].name));
-  return { possible: true, text: ["tacit count", schema.file || "FILE", ...names, ...cuts, ...given].join(" ") };
+  return { possible: true, text: ["tacit count", schema.file, ...names, ...cuts, ...given].join(" ") };
 }
 
 /** @param {string} text */

@@ -397,6 +397,7 @@ export class Page {
     this.listed = matches.slice(page * CARDS, (page + 1) * CARDS);
     const views = this.place("views");
     if (view !== "overview") return;
+    this.grid.classList.toggle("small", this.listed.every((c) => this.arities[c] <= 3));
     const cards = this.listed.map((c) => this.card(c).element);
     const same = cards.length === this.grid.children.length && cards.every((x, k) => this.grid.children[k] === x);
     if (!same) {

@@ -13,6 +13,7 @@
  * @property {number[] | null} edges
  * @property {number} merged how many labels are together under the last one
  * @property {string[] | null} code labels as Python writes them, where that does not follow
+ * @property {boolean} cut whether its numbers were cut for the page
  * @property {boolean} regrouped whether labels stand for several of the data
  */
 /**
