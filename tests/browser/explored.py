@@ -151,7 +151,7 @@ class Explored:
 
     def check(self):
         """Nothing failed, and nobody else was asked."""
-        assert self.errors == []
+        assert not self.errors, self.errors
         assert self.hosts <= {urlsplit(self.url).netloc}
 
 

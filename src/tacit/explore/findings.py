@@ -40,16 +40,18 @@ def conjunctions(table: Table, a: Selection, b: Selection | None) -> dict[str, A
     compared = ~in_a if b is None else chosen_records(table, b)
     records = np.flatnonzero(in_a | compared)
     known = {*a.conditions, *(b.conditions if b else ())}
-    free = [c for c in range(len(table.schema)) if c not in known]
-    n_a = int(in_a.sum())
-    if n_a == 0 or n_a == len(records) or not free:
+    schema = table.schema
+    free = [c for c in range(len(schema)) if c not in known and schema.arities[c] > 1]
+    weights = np.ones(len(in_a)) if table.weights is None else table.weights
+    size, rest = float(weights[in_a].sum()), float(weights[compared & ~in_a].sum())
+    if not (size > 0 and rest > 0 and free):
         return {"rules": [], "fraction": 0.0, "conditions": 0}
     part = table.select(free).take(records)
     name = free_name("selected", part.schema.names)
     joined, value = _with_flag(part, name, in_a[records])
-    n_conditions = 3 if len(free) <= _MOST_COLUMNS else 2
+    n_conditions = min(3 if len(free) <= _MOST_COLUMNS else 2, len(free))
     finder = RuleFinder(
-        name, value, n_conditions=(1, n_conditions), min_support=min(_LEAST, n_a), n_rules=60,
+        name, value, n_conditions=(1, n_conditions), min_support=min(_LEAST, size), n_rules=60,
         criterion="wilson", discretise=None, default_conditions=len(free) <= _MOST_COLUMNS,
     ).fit(joined)  # fmt: skip
     rules = []
