@@ -79,7 +79,7 @@ class Explored:
 
     def until(self, condition):
         """Wait; Playwright's own way of doing so is what the page's policy forbids."""
-        for _ in range(400):
+        for _ in range(2400):
             if self.page.evaluate(condition):
                 return
             self.page.wait_for_timeout(25)

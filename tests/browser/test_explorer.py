@@ -312,10 +312,14 @@ def test_small_multiples_are_tables_given_the_third(explore):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1280, "dark")])
-@pytest.mark.parametrize("view", ["overview", "difference", "pair"])
+@pytest.mark.parametrize("view", ["overview", "difference", "pair", "models"])
 def test_pages_fit_and_can_be_read(explore, width, scheme, view):
     seen = explore(hostile_table(), width=width, scheme=scheme)
     seen.go(f"f={seen.page.evaluate('tacit.schema.fingerprint')}&a=0:1;3:!0&view={view}")
+    if view == "models":
+        seen.page.locator("#views .tools select").select_option("2")
+        seen.button("Learn from the selection").click()
+        seen.until("tacit.models.found !== null")
     seen.page.wait_for_timeout(300)
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
     from browser.conftest import CONTRASTS
@@ -329,6 +333,51 @@ def test_pages_fit_and_can_be_read(explore, width, scheme, view):
         ".map(e => e.outerHTML.slice(0, 200))"
     )
     assert unnamed == []
+
+
+def test_nodes_of_a_tree_become_the_selection(explore):
+    seen = explore(mixed_table(), target="rich")
+    seen.click(TOWN, 1)
+    seen.button("Models").click()
+    seen.button("Learn from the selection").click()
+    seen.until("tacit.models.found !== null")
+    nodes = seen.page.evaluate("tacit.models.found.model.nodes")
+    assert sum(nodes[0]["counts"]) == seen.size()
+    rows = seen.page.locator(".tree .node")
+    assert rows.count() == len(nodes)
+    assert rows.first.inner_text().startswith("all")
+    rows.nth(1).get_by_role("button").click()
+    seen.settle()
+    assert seen.size() == sum(nodes[1]["counts"])
+    assert "1:1" in seen.hash
+    # The tree stays, and another node can be taken instead.
+    rows.first.get_by_role("button").click()
+    seen.settle()
+    assert seen.size() == sum(nodes[0]["counts"])
+
+
+def test_clusters_and_cancelling(explore):
+    seen = explore(mixed_table(), state="view=models")
+    seen.button("Clusters").click()
+    seen.button("Learn from all records").click()
+    seen.button("Cancel").click()
+    seen.until("document.getElementById('status').textContent === 'cancelled'")
+    assert seen.page.evaluate("tacit.models.found") is None
+    seen.button("Learn from all records").click()
+    seen.until("tacit.models.found !== null")
+    assert seen.page.locator(".kinds h3").count() == 6
+    seen.page.locator(".kinds td button").first.click()
+    seen.settle()
+    assert "a=" in seen.hash
+
+
+def test_a_model_that_fails_says_why(chromium, tmp_path):
+    with explored(chromium, mixed_table(), tmp_path, target="rich", state="view=models") as seen:
+        seen.go(f"f={seen.page.evaluate('tacit.schema.fingerprint')}&a=3:1&view=models")
+        seen.button("Learn from the selection").click()
+        seen.until("!document.getElementById('problem').hidden")
+        assert "all selected records have the same" in seen.problem
+        assert seen.page.locator("#status").inner_text() == "failed"
 
 
 @pytest.mark.parametrize("offline", [False, True])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.counts import counter
 from tacit.errors import InputError
 from tacit.explore import findings, questions
+from tacit.explore.jobs import Jobs
 from tacit.explore.state import Selection
 from tacit.explore.views import views_of
 from tacit.table import Table, as_table
@@ -83,6 +84,11 @@ class Explorer:
     def counter(self) -> Counter:
         """What answers the page's questions."""
         return counter(self.views.table)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """The models that are learnt for the page."""
+        return Jobs(self.table)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page as one HTML file, which needs neither a server nor a network.

@@ -65,12 +65,22 @@ def application(explorer: Explorer, hosts: set[str], token: str | None = None) -
         found = partial(_computed, explorer.findings, seconds=_SECONDS_OF_FINDINGS)
         return await _answer(request, found, "application/json")
 
+    async def start(request: Request) -> Response:
+        begun = partial(_computed, explorer.jobs.start, seconds=_SECONDS_OF_FINDINGS)
+        return await _answer(request, begun, "application/json")
+
+    async def job(request: Request) -> Response:
+        asked = partial(_computed, explorer.jobs.ask, seconds=_SECONDS)
+        return await _answer(request, asked, "application/json")
+
     routes = [
         Route("/", index),
         Route("/static/{name}", static),
         Route("/api/schema", schema),
         Route("/api/tables", tables, methods=["POST"]),
         Route("/api/findings", findings, methods=["POST"]),
+        Route("/api/models", start, methods=["POST"]),
+        Route("/api/job", job, methods=["POST"]),
     ]
     return Guard(Starlette(routes=routes), hosts, token)
 
@@ -133,6 +143,7 @@ class Server:
             guard, log_level="warning", access_log=False, server_header=False, lifespan="off",
             limit_concurrency=64, timeout_keep_alive=30, h11_max_incomplete_event_size=65_536,
         )  # fmt: skip
+        self._explorer = explorer
         self._server = uvicorn.Server(config)
         self._thread: threading.Thread | None = None
 
@@ -140,7 +151,10 @@ class Server:
         """Serve until Ctrl-C; open the page in the browser first."""
         if browser:
             threading.Timer(0.3, webbrowser.open, [self.url]).start()
-        self._server.run([self._socket])
+        try:
+            self._server.run([self._socket])
+        finally:
+            self._explorer.jobs.close()
 
     def start(self) -> Server:
         """Serve in a thread, beside what else is done."""
@@ -157,6 +171,7 @@ class Server:
         if self._thread is not None:
             self._thread.join(10)
         self._socket.close()
+        self._explorer.jobs.close()
 
     def __enter__(self) -> Server:
         return self.start()

@@ -21,6 +21,10 @@ export class Offline {
   constructor() {
     /** @type {Source["findings"]} */
     this.findings = null;
+    /** @type {Source["model"]} */
+    this.model = null;
+    /** @type {Source["job"]} */
+    this.job = null;
     this.requests = 0;
     this.n = 0;
     /** @type {Uint32Array | Float64Array | null} how often each record occurs, if not once */

@@ -9,6 +9,7 @@ import { selectionBar } from "./header.js";
 import { Linked } from "./linked.js";
 import { crossMeasures, difference, entropy, sum } from "./measures.js";
 import { colours } from "./paint.js";
+import { ModelsView } from "./models.js";
 import { PairView } from "./pair.js";
 import { firstState, parseState, selectionText, stateText } from "./state.js";
 
@@ -58,6 +59,7 @@ export class Page {
     this.colours = {};
     this.difference = new DifferenceView(this);
     this.pair = new PairView(this);
+    this.models = new ModelsView(this);
     this.watcher = new IntersectionObserver((entries) => {
       for (const entry of entries) {
         const card = this.cards.get(Number(/** @type {HTMLElement} */ (entry.target).dataset.column));
@@ -121,6 +123,7 @@ export class Page {
   read(text) {
     const { state, problem } = parseState(text, this.schema.fingerprint, this.arities);
     this.state = state;
+    if (this.state.view === "models" && !this.source.model) this.state.view = "overview";
     this.problem(problem);
   }
 
@@ -268,6 +271,7 @@ export class Page {
       if (against === "b" && !b) this.state.against = "all";
       this.show();
       if (this.state.view === "difference") await this.difference.refresh(this.place("views"));
+      if (this.state.view === "models") this.models.refresh(this.place("views"));
       if (this.state.view === "pair") await this.pair.refresh(this.place("views"));
     } catch (error) {
       if (generation === this.generation) this.fail(error);
@@ -451,6 +455,7 @@ export class Page {
     const { view } = this.state;
     /** @type {[State["view"], string][]} */
     const names = [["overview", "Overview"], ["difference", "What is different"], ["pair", "Two columns"]];
+    if (this.source.model) names.push(["models", "Models"]);
     this.place("tabs").replaceChildren(...names.map(([value, text]) =>
       el("button", {
         "aria-current": value === view ? "page" : null,

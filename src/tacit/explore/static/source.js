@@ -34,6 +34,8 @@
  * @property {() => Promise<Schema>} schema
  * @property {(groups: Group[], signal?: AbortSignal) => Promise<Counts[][]>} tables
  * @property {((request: object, signal?: AbortSignal) => Promise<any>) | null} findings
+ * @property {((request: object) => Promise<any>) | null} model starts to learn a model
+ * @property {((request: object) => Promise<any>) | null} job how far a model is
  */
 
 /**
@@ -96,6 +98,16 @@ export class Server {
    */
   async findings(request, signal) {
     return (await this.ask("api/findings", request, signal)).json();
+  }
+
+  /** @param {object} request */
+  async model(request) {
+    return (await this.ask("api/models", request)).json();
+  }
+
+  /** @param {object} request */
+  async job(request) {
+    return (await this.ask("api/job", request)).json();
   }
 
   /**

@@ -12,7 +12,7 @@
  * @property {number} target a column, or -1
  * @property {string} search
  * @property {number} page
- * @property {"overview" | "difference" | "pair"} view
+ * @property {"overview" | "difference" | "pair" | "models"} view
  * @property {number} x
  * @property {number} y
  * @property {number} z a third column, or -1
@@ -23,7 +23,7 @@ const ONE_OF = {
   against: ["all", "rest", "b"],
   scale: ["share", "count"],
   order: ["file", "name", "target", "difference", "variety"],
-  view: ["overview", "difference", "pair"],
+  view: ["overview", "difference", "pair", "models"],
   form: ["heat", "mosaic"],
 };
 const NUMBERS = ["target", "page", "x", "y", "z"];
