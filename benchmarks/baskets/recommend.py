@@ -1,10 +1,17 @@
-"""Recommendation, an item of each test record left out: tacit, and what people use instead."""
+"""Recommendation, an item of each test record left out: tacit, and what people use instead.
+
+``python -m benchmarks.baskets.recommend msweb baudio …`` writes a section for each of these sets,
+or for all without a name; ``wide`` one about very many items.
+"""
 
 from __future__ import annotations
 
+import functools
 import importlib.util
+import logging
 import lzma
 import resource
+import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 TOP = 10
-PENALTIES = (1.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0)
-FACTORS, REGULARISATION, ALPHA = (16, 64), (0.1, 1.0, 10.0), (1.0, 10.0)
+PENALTIES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 1e4, 3e4, 1e5)
+FACTORS, REGULARISATION, ALPHA = (8, 16, 64), (0.1, 1.0, 10.0), (1.0, 10.0)
 DEBD = ("baudio", "bnetflix", "jester")
 
 
@@ -49,29 +56,40 @@ def split(name: str, records: Any, test: Any = None) -> DataSet:
     return DataSet(name, records[np.sort(order[tenth:])], records[np.sort(order[:tenth])], test)
 
 
-def data_sets() -> list[DataSet]:
-    """Read what is at hand."""
-    found = []
-    if (SHARED / "msweb").exists():
-        train = tacit.read_msweb(SHARED / "msweb" / "anonymous-msweb.data.gz")
-        test = tacit.read_msweb(SHARED / "msweb" / "anonymous-msweb.test.gz")
-        test = test.conform(train.schema, unseen="default")
-        found.append(split("msweb", as_csr(train), as_csr(test)))
-    if (SHARED / "groceries").exists():
-        with lzma.open(SHARED / "groceries" / "groceries.csv.xz", "rt", encoding="utf-8") as file:
-            baskets = [line.strip().split(",") for line in file if line.strip()]
-        found.append(split("groceries", as_csr(tacit.Table.from_baskets(baskets))))
-    for name in DEBD:
-        if (SHARED / "debd" / name).exists():
-            data = load_debd(name)
-            parts = [
-                sparse.csr_array(np.asarray(part.to_frame()).astype(np.float64))
-                for part in (data.train, data.valid, data.test)
-            ]
-            found.append(DataSet(name, *parts))
+def read_msweb() -> DataSet:
+    train = tacit.read_msweb(SHARED / "msweb" / "anonymous-msweb.data.gz")
+    test = tacit.read_msweb(SHARED / "msweb" / "anonymous-msweb.test.gz")
+    test = test.conform(train.schema, unseen="default")
+    return split("msweb", as_csr(train), as_csr(test))
+
+
+def read_groceries() -> DataSet:
+    with lzma.open(SHARED / "groceries" / "groceries.csv.xz", "rt", encoding="utf-8") as file:
+        baskets = [line.strip().split(",") for line in file if line.strip()]
+    return split("groceries", as_csr(tacit.Table.from_baskets(baskets)))
+
+
+def read_debd(name: str) -> DataSet:
+    data = load_debd(name)
+    parts = [
+        sparse.csr_array(np.asarray(part.to_frame()).astype(np.float64))
+        for part in (data.train, data.valid, data.test)
+    ]
+    return DataSet(name, *parts)
+
+
+def draw_ratings() -> DataSet:
     log = tacit.datasets.make_ratings(3000, 500, 60_000)
     table = tacit.Table.from_long(log, record="userId", item="title", min_count=5)
-    return [*found, split("make_ratings", as_csr(table))]
+    return split("make_ratings", as_csr(table))
+
+
+DATA: dict[str, Callable[[], DataSet]] = {
+    "msweb": read_msweb,
+    "groceries": read_groceries,
+    **{name: functools.partial(read_debd, name) for name in DEBD},
+    "make_ratings": draw_ratings,
+}
 
 
 def as_table(records: Any) -> tacit.Table:
@@ -153,6 +171,27 @@ def bpr(train: Any, factors: int, regularisation: float) -> Scored:
     return Scored(scores)
 
 
+def sansa(train: Any, l2: float, density: float) -> Scored:
+    from sansa import (
+        SANSA,
+        CHOLMODGramianFactorizerConfig,
+        SANSAConfig,
+        UMRUnitLowerTriangleInverterConfig,
+    )
+
+    logging.getLogger("sansa").setLevel(logging.WARNING)
+    model = SANSA(
+        SANSAConfig(
+            l2,
+            density,
+            CHOLMODGramianFactorizerConfig(),
+            UMRUnitLowerTriangleInverterConfig(scans=2),
+        )
+    )
+    model.fit(sparse.csr_matrix(train, dtype=np.float32))
+    return Scored(lambda rows: model.forward(sparse.csr_matrix(rows, dtype=np.float32)).toarray())
+
+
 def tuned(
     make: Callable[..., Scored], grid: list[tuple[Any, ...]], data: DataSet
 ) -> tuple[Scored, tuple[Any, ...]]:
@@ -174,6 +213,9 @@ def peers(data: DataSet) -> dict[str, Any]:
     made: dict[str, Any] = {"tacit": tacit.Recommender(random_state=0).fit(as_table(whole))}
     made["tacit, linear"] = tacit.Recommender("linear", random_state=0).fit(as_table(whole))
     made["EASE in NumPy"], _ = tuned(ease, [(l2,) for l2 in PENALTIES], data)
+    if importlib.util.find_spec("sansa"):
+        grid = [(l2, density) for l2 in PENALTIES for density in (0.2, 1.0)]
+        made["SANSA"], _ = tuned(sansa, grid, data)
     made["item cosine"] = cosine(whole)
     made["popularity"] = popularity(whole)
     if importlib.util.find_spec("implicit"):
@@ -197,23 +239,23 @@ def with_interval(row: dict[str, float], measure: str) -> str:
     return f"{row[name]:.4f} ± {row[f'{name} high'] - row[name]:.4f}"
 
 
-def quality(section: Section) -> None:
+def quality(section: Section, data: DataSet) -> None:
     """Rank an item that is left out of each test record."""
-    section.part("An item left out")
+    check_scores(data)
+    found = tacit.evaluate_recommender(peers(data), as_table(data.test), n=TOP, cv=None)
+    behind = {name: (low, high) for name, _, low, high in found.differences().iter_rows()}
     rows = []
-    for data in data_sets():
-        check_scores(data)
-        found = tacit.evaluate_recommender(peers(data), as_table(data.test), n=TOP, cv=None)
-        behind = {name: (low, high) for name, _, low, high in found.differences().iter_rows()}
-        for row in found.to_frame().iter_rows(named=True):
-            name = row["recommender"]
-            level = "best or level" if behind[name][1] >= 0 else "behind"
-            cells = [with_interval(row, measure) for measure in ("hit", "ndcg", "mrr")]
-            rows.append((data.name, name, *cells, f"{row[f'coverage@{TOP}']:.0%}", level))
-            print(rows[-1], flush=True)
+    for row in found.to_frame().iter_rows(named=True):
+        name = row["recommender"]
+        level = "best or level" if behind[name][1] >= 0 else "behind"
+        cells = [with_interval(row, measure) for measure in ("hit", "ndcg", "mrr")]
+        rows.append((name, *cells, f"{row[f'coverage@{TOP}']:.0%}", level))
+    n_train = data.train.shape[0] + data.valid.shape[0]
     section.say(
+        f"{n_train:,} records and {data.train.shape[1]:,} items to learn from. "
         "One item of each test record with two or more is hidden, and ranked among all items that "
-        "the record is not known to hold; 95 % intervals over records. Peers are tuned on "
+        f"the record is not known to hold ({found.to_frame()['records'][0]:,} records); 95 % "
+        "intervals over records. Peers are tuned on "
         "validation records and learn again from all but the test records; tacit holds out some of "
         "the same records itself. BPR learns again with the test records, less what is hidden. The "
         f"last column: whether the interval of the paired difference of nDCG@{TOP} to the best one "
@@ -222,7 +264,7 @@ def quality(section: Section) -> None:
         "",
     )
     section.table(
-        ("data", "recommender", f"hit@{TOP}", f"nDCG@{TOP}", f"MRR@{TOP}", "coverage", "beside"),
+        ("recommender", f"hit@{TOP}", f"nDCG@{TOP}", f"MRR@{TOP}", "coverage", "beside the best"),
         rows,
     )
 
@@ -276,12 +318,19 @@ def wide(section: Section, n_records: int = 1_000_000, n_items: int = 80_000) ->
 
 
 def main() -> None:
-    """Run both parts, and write the section."""
-    section = Section("recommend", "Recommendations")
-    section.made_with("numpy", "scipy", "implicit")
-    quality(section)
-    wide(section)
-    section.write()
+    """Run parts, and write their sections."""
+    asked = sys.argv[1:] or [*DATA, "wide"]
+    here = [name for name in ("implicit", "sansa") if importlib.util.find_spec(name)]
+    for name in asked:
+        if name == "wide":
+            section = Section("recommend-wide", "Recommendations among very many items")
+            section.made_with("numpy", "scipy")
+            wide(section)
+        else:
+            section = Section(f"recommend-{name}", f"Recommendations: {name}")
+            section.made_with("numpy", "scipy", *here)
+            quality(section, DATA[name]())
+        section.write()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,14 @@
-"""Test log-likelihood of binary records: trees, mixtures, mixtures of trees, and circuits."""
+"""Test log-likelihood of binary records: trees, mixtures, mixtures of trees, and circuits.
+
+``python -m benchmarks.density [SET …]`` measures these sets, or all. Results are kept, so that it
+can be run in parts; the page is written from those of all sets once all have been measured.
+"""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import json
+import sys
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,10 +20,10 @@ from benchmarks.report import Section, cpu_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import Future
 
 SEEDS = 5
 MEMBERS = 30
+RESULTS = Path(__file__).parents[2] / "build" / "density.json"
 
 
 class Scores(NamedTuple):
@@ -70,7 +76,25 @@ def _peer(result: peers.Result) -> str:
     return f"{result.test:.2f}{'' if result.complete else '*'} ({result.seconds:.1f} s)"
 
 
+def _measure(name: str) -> dict[str, Any]:
+    """Return all results of one set, as they are kept."""
+    data = load(name)
+    theirs = peers.learn_all(data) if peers.at_hand() else {}
+    return {"ours": _ours(data), "theirs": theirs}
+
+
 def main() -> None:
+    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    for name in sys.argv[1:] or names():
+        kept[name] = _measure(name)
+        RESULTS.parent.mkdir(exist_ok=True)
+        RESULTS.write_text(json.dumps(kept))
+        for model, (tests, seconds) in kept[name]["ours"].items():
+            print(f"{name}: {model} {Scores(tests, seconds)} ({seconds:.1f} s)", flush=True)
+    left = [name for name in names() if name not in kept]
+    if left:
+        print(f"Not measured yet, and the page is as it was: {', '.join(left)}")
+        return
     section = Section("density", "How probable records are: mixtures of dependency trees")
     section.made_with("numpy", "scipy")
     section.part(
@@ -86,15 +110,16 @@ def main() -> None:
         section.say("Left out: the real data are not at hand.", "")
         section.write()
         return
-    sets = {name: load(name) for name in names()}
-    # Peers run in processes of their own; times are of the CPU.
-    with ThreadPoolExecutor(1) as pool:
-        waiting: dict[str, Future[dict[str, peers.Result]]] = {}
-        if peers.at_hand():
-            waiting = {name: pool.submit(peers.learn_all, data) for name, data in sets.items()}
-        ours = {name: _ours(data) for name, data in sets.items()}
-        theirs = {name: found.result() for name, found in waiting.items()}
-    write_own(section, sets, ours)
+    ours = {
+        name: {model: Scores(*found) for model, found in kept[name]["ours"].items()}
+        for name in names()
+    }
+    theirs = {
+        name: {learner: peers.Result(*found) for learner, found in kept[name]["theirs"].items()}
+        for name in names()
+        if kept[name]["theirs"]
+    }
+    write_own(section, {name: load(name) for name in names()}, ours)
     if theirs:  # else the part of an earlier run stays
         write_peers(ours, theirs)
 

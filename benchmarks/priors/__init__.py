@@ -1,1 +1,1 @@
-"""What priors of trees, graphs and networks do on records that they have not seen."""
+"""What priors of trees, graphs, networks and mixtures do on records that they have not seen."""

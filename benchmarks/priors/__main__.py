@@ -1,19 +1,15 @@
-"""Default priors of trees, graphs and networks, before and after, on records not seen."""
+"""Default priors of trees, graphs, networks and mixtures, before and after, on unseen records."""
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 import tacit
+from benchmarks.priors.before_after import before_and_after
 from benchmarks.priors.centred import centred_priors
-from benchmarks.priors.data import class_sets, tables
+from benchmarks.priors.data import tables
 from benchmarks.report import SHARED, Section, cpu_seconds
-
-if TYPE_CHECKING:
-    from benchmarks.priors.data import Classes
 
 KAPPAS: tuple[Any, ...] = (0.1, "auto")
 
@@ -39,39 +35,6 @@ def networks(section: Section) -> None:
     section.table(head, rows)
 
 
-def trees(section: Section) -> None:
-    section.part(
-        "Trees and graphs",
-        "Mean log-likelihood of the classes of test records (nats) and accuracy; of a multi-label "
-        "set, means over its labels (30 at most).",
-    )
-    kinds = {"tree": tacit.DecisionTreeClassifier, "graph": tacit.DecisionGraphClassifier}
-    rows = []
-    for given in class_sets():
-        cells = [given.name]
-        for make in kinds.values():
-            for kappa in KAPPAS:
-                likelihood, accuracy = _tried(given, make, kappa)
-                cells.append(f"{likelihood:.4f}, {accuracy:.2%}")
-        rows.append(cells)
-        print(cells, flush=True)
-    names = [f"{kind}, {kappa}" for kind in kinds for kappa in KAPPAS]
-    section.table(("data", *names), rows)
-
-
-def _tried(given: Classes, make: Any, kappa: Any) -> tuple[float, float]:
-    likelihoods, hits = [], []
-    for y, u in zip(given.y, given.u, strict=True):
-        model = make(kappa=kappa, unseen="default").fit(given.X, y)
-        probabilities = model.predict_proba(given.T)
-        known = np.isin(u, model.classes_)
-        at = np.searchsorted(model.classes_, u[known])
-        truth = probabilities[np.flatnonzero(known), at]
-        likelihoods.append(np.log(np.maximum(truth, 1e-12)).mean())
-        hits.append(np.mean(probabilities.argmax(axis=1)[known] == at))
-    return float(np.mean(likelihoods)), float(np.mean(hits))
-
-
 def main() -> None:
     """Write the tables."""
     section = Section("priors", "Priors of trees")
@@ -82,7 +45,7 @@ def main() -> None:
     warnings.simplefilter("ignore", tacit.InputWarning)
     section.made_with("numpy", "polars", "scikit-learn")
     networks(section)
-    trees(section)
+    before_and_after(section)
     centred_priors(section)
     section.write()
 

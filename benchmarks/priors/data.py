@@ -60,6 +60,8 @@ def tables() -> Iterator[Density]:
         ("kos words", _kos()),
         ("Adult", tacit.Table(_adult_frame("adult.data"))),
         ("mushroom", mushroom()),
+        ("mushroom baskets", tacit.read(SHARED / "fimi" / "mushroom.dat.xz", format="baskets")),
+        ("chess", tacit.read(SHARED / "fimi" / "chess.dat.xz", format="baskets")),
     ):
         train, test_rows = _divided(table.n_records)
         yield Density(name, table.take(train), table.take(test_rows))

@@ -77,7 +77,9 @@ TACIT_INLINE void fill_body(const MixtureModel& model, double unit, std::int64_t
   constexpr std::int64_t kChunk = 4;  // so many probabilities' product is a normal number
   const Double4 floor = Double4{} + kLeastProbability;
   double least = extremes->least, most = extremes->most;
-  for (std::int64_t c = 0; c < n_columns && most <= kMost<T>; ++c) {
+  // What floats cannot hold, doubles will do all again.
+  const auto fits = [&] { return least >= kLeast<T> && most <= kMost<T>; };
+  for (std::int64_t c = 0; c < n_columns && fits(); ++c) {
     const double* const base = model.defaults + c * K;
     std::int64_t k = 0;
     for (; k + 4 <= K; k += 4) {
@@ -116,7 +118,7 @@ TACIT_INLINE void fill_body(const MixtureModel& model, double unit, std::int64_t
       least = std::min(least, low);
       most = std::max(most, high);
       rises[v] = static_cast<T>(std::max(high, 1.0));
-      if (most > kMost<T>) break;  // floats cannot hold it: doubles will do it all again
+      if (!fits()) break;
     }
   }
   *extremes = {least, most};

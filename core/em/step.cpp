@@ -107,6 +107,15 @@ std::int64_t count_sum_blocks(const Records<V>& records, std::int64_t width) {
   return std::clamp<std::int64_t>(worth, 1, std::min(kMost, by_memory));
 }
 
+// With few stored values for each row of sums, moving these from floats to doubles costs more than
+// floats save. By the shape alone: whoever asks, wherever the records are.
+template <class V>
+bool worth_floats(const Records<V>& records, std::int64_t n_clusters) {
+  constexpr std::int64_t kCells = 1 << 17, kFew = 32;
+  return records.n_values * n_clusters < kCells ||
+         records.indptr[records.n_records] >= kFew * records.n_values;
+}
+
 template <class V, class T>
 double sum_records(const Records<V>& records, const MixtureModel& model, double* totals,
                    double* stored, int n_jobs, Poll poll) {
@@ -157,8 +166,9 @@ double sum_records(const Records<V>& records, const MixtureModel& model, double*
 template <class V>
 double em_step(const Records<V>& records, const MixtureModel& model, bool single, double* totals,
                double* stored, int n_jobs, Poll poll) {
-  return single ? sum_records<V, float>(records, model, totals, stored, n_jobs, poll)
-                : sum_records<V, double>(records, model, totals, stored, n_jobs, poll);
+  return single && worth_floats(records, model.n_clusters)
+             ? sum_records<V, float>(records, model, totals, stored, n_jobs, poll)
+             : sum_records<V, double>(records, model, totals, stored, n_jobs, poll);
 }
 
 template <class V>

@@ -29,7 +29,8 @@ struct MixtureModel {
 // hold v; returns Σ of w(r) log P(r). The default's sums follow by subtraction.
 //
 // O(l K). With `single`, corrections and partial sums are floats: half the memory to go through.
-// (Not so where probabilities are too far apart for floats.)
+// (Not so where probabilities are too far apart for floats, nor where there are few stored values
+// for each of many sums: doubles are faster then.)
 // The result does not depend on n_jobs.
 template <class V>
 double em_step(const Records<V>& records, const MixtureModel& model, bool single, double* totals,

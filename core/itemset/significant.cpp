@@ -10,6 +10,7 @@
 
 #include "itemset/significant_bound.hpp"
 #include "itemset/significant_counts.hpp"
+#include "itemset/significant_data.hpp"
 
 namespace tacit {
 namespace {
@@ -56,54 +57,6 @@ class Met {
   };
   Shard shards_[kShards];
 };
-
-// Rows of items, each ascending.
-struct ItemRows {
-  std::vector<std::int64_t> start{0};
-  std::vector<std::int32_t> items;
-};
-
-struct Data {
-  const SignificantQuery* query;
-  std::vector<std::int32_t> item;                      // those that take part, the rarest first
-  std::vector<std::int32_t> position;                  // of each record: positives come first
-  ItemRows rows;                                       // by position; items by their rank
-  std::vector<std::vector<std::int32_t>> occurrences;  // positions of each rank
-};
-
-Data prepare(const SignificantQuery& q, std::int64_t n_positives, std::int64_t min_support) {
-  Data data{&q, {}, {}, {}, {}};
-  const auto support = [&](std::int32_t i) { return q.start[i + 1] - q.start[i]; };
-  for (std::int32_t i = 0; i < q.n_items; ++i)
-    if (support(i) >= min_support && support(i) < q.n_records) data.item.push_back(i);
-  std::stable_sort(data.item.begin(), data.item.end(),
-                   [&](std::int32_t a, std::int32_t b) { return support(a) < support(b); });
-  const auto n = static_cast<std::size_t>(q.n_records);
-  data.position.resize(n);
-  std::int64_t next[2] = {n_positives, 0};
-  for (std::size_t r = 0; r < n; ++r)
-    data.position[r] = static_cast<std::int32_t>(next[q.labels[r] != 0]++);
-  std::vector<std::int64_t> length(n + 1, 0);
-  for (const std::int32_t i : data.item)
-    for (std::int64_t k = q.start[i]; k < q.start[i + 1]; ++k)
-      ++length[static_cast<std::size_t>(data.position[static_cast<std::size_t>(q.rows[k])]) + 1];
-  std::partial_sum(length.begin(), length.end(), length.begin());
-  data.rows.start = length;
-  data.rows.items.resize(static_cast<std::size_t>(length[n]));
-  for (std::size_t rank = 0; rank < data.item.size(); ++rank) {
-    const std::int32_t i = data.item[rank];
-    std::vector<std::int32_t> positions;
-    for (std::int64_t k = q.start[i]; k < q.start[i + 1]; ++k) {
-      const std::int32_t p = data.position[static_cast<std::size_t>(q.rows[k])];
-      positions.push_back(p);
-      data.rows.items[static_cast<std::size_t>(length[static_cast<std::size_t>(p)]++)] =
-          static_cast<std::int32_t>(rank);
-    }
-    std::sort(positions.begin(), positions.end());
-    data.occurrences.push_back(std::move(positions));
-  }
-  return data;
-}
 
 struct Candidate {
   double log_p;
@@ -157,7 +110,7 @@ struct Level {
 // What a thread works with.
 class Worker {
  public:
-  Worker(const Data& data, const MarginTest& test, const PermutedLabels* labels,
+  Worker(const SignificantData& data, const MarginTest& test, const PermutedLabels* labels,
          SignificantBound& bound, Met& met)
       : data_(data), test_(test), labels_(labels), bound_(bound), met_(met), seen_(bound.begin()) {
     const auto n = static_cast<std::size_t>(test.n_records());
@@ -208,13 +161,15 @@ class Worker {
   void count_items(Level& level, std::int32_t first, const std::int32_t* rows, std::int64_t n);
   bool preserves_prefix(std::int32_t core, const std::vector<std::uint8_t>& before,
                         const std::int32_t* rows, std::int64_t n);
+  bool narrow(const std::int32_t* rows, std::int64_t n);
+  void find_closed(Level& level, const std::int32_t* rows, std::int64_t n);
   void set_bits();
   Level& level(std::size_t depth) {
     while (levels_.size() <= depth) levels_.push_back(std::make_unique<Level>());
     return *levels_[depth];
   }
 
-  const Data& data_;
+  const SignificantData& data_;
   const MarginTest& test_;
   const PermutedLabels* labels_;
   SignificantBound& bound_;
@@ -291,7 +246,7 @@ void Worker::search_branch(std::int32_t first) {
 
 void Worker::set_bits() {
   n_words_ = static_cast<std::int64_t>(ranks_.size() + 63) / 64;
-  if (by_size() || n_words_ > kWords) n_words_ = 0;
+  if (n_words_ > kWords) n_words_ = 0;
   bits_.assign(positions_.size() * static_cast<std::size_t>(n_words_), 0);
   if (!n_words_) return;
   for (std::size_t row = 0; row < positions_.size(); ++row)
@@ -348,36 +303,58 @@ void Worker::search(std::size_t depth, std::int32_t core, const std::int32_t* ro
 // these records were found with that item.
 bool Worker::preserves_prefix(std::int32_t core, const std::vector<std::uint8_t>& before,
                               const std::int32_t* rows, std::int64_t n) {
-  const auto items = [&](std::int32_t r) {
-    return std::pair{rows_.items.data() + rows_.start[static_cast<std::size_t>(r)],
-                     rows_.items.data() + rows_.start[static_cast<std::size_t>(r) + 1]};
-  };
   common_.clear();
-  for (auto [at, end] = items(rows[0]); at != end && *at < core; ++at)
-    if (!before[static_cast<std::size_t>(*at)]) common_.push_back(*at);
-  // Few items are left after a few rows, and most often none.
+  const auto row = static_cast<std::size_t>(rows[0]);
+  for (std::int64_t k = rows_.start[row]; k < rows_.start[row + 1]; ++k) {
+    const std::int32_t i = rows_.items[static_cast<std::size_t>(k)];
+    if (i >= core) break;
+    if (!before[static_cast<std::size_t>(i)]) common_.push_back(i);
+  }
+  return !narrow(rows, n);
+}
+
+// Marks the items that all rows hold.
+void Worker::find_closed(Level& level, const std::int32_t* rows, std::int64_t n) {
+  level.closed.assign(ranks_.size(), 0);
+  for (const std::int32_t rank : path_) {
+    const auto at = std::lower_bound(ranks_.begin(), ranks_.end(), rank);
+    if (at != ranks_.end() && *at == rank)
+      level.closed[static_cast<std::size_t>(at - ranks_.begin())] = 1;
+  }
+  common_.clear();
+  const auto row = static_cast<std::size_t>(rows[0]);
+  for (std::int64_t k = rows_.start[row]; k < rows_.start[row + 1]; ++k) {
+    const std::int32_t i = rows_.items[static_cast<std::size_t>(k)];
+    if (!level.closed[static_cast<std::size_t>(i)]) common_.push_back(i);
+  }
+  narrow(rows, n);
+  for (const std::int32_t i : common_) level.closed[static_cast<std::size_t>(i)] = 1;
+}
+
+// Leaves those of common_, items of the first row, that all rows hold; returns whether any is left.
+// Few are after a few rows, and most often none.
+bool Worker::narrow(const std::int32_t* rows, std::int64_t n) {
   std::int64_t k = 1;
-  bool any = !common_.empty();
   if (n_words_) {
     std::uint64_t left[kWords] = {};
     for (const std::int32_t i : common_) left[i / 64] |= std::uint64_t{1} << (i % 64);
-    for (; k < n && any; ++k) {
+    for (bool any = !common_.empty(); k < n && any; ++k) {
       const std::uint64_t* const bits = bits_.data() + std::int64_t{rows[k]} * n_words_;
       std::uint64_t rest = 0;
       for (std::int64_t w = 0; w < n_words_; ++w) rest |= left[w] &= bits[w];
       any = rest != 0;
     }
+    std::erase_if(common_, [&](std::int32_t i) { return !(left[i / 64] >> (i % 64) & 1); });
   } else {
-    for (; k < n && any; ++k) {
-      const auto [begin, end] = items(rows[k]);
-      std::erase_if(common_, [first = begin, last = end](std::int32_t i) {
-        return !std::binary_search(first, last, i);
-      });
-      any = !common_.empty();
+    for (; k < n && !common_.empty(); ++k) {
+      const auto row = static_cast<std::size_t>(rows[k]);
+      const std::int32_t* const first = rows_.items.data() + rows_.start[row];
+      const std::int32_t* const last = rows_.items.data() + rows_.start[row + 1];
+      std::erase_if(common_, [&](std::int32_t i) { return !std::binary_search(first, last, i); });
     }
   }
   meter_->spend(8 * k);
-  return !any;
+  return !common_.empty();
 }
 
 void Worker::extend(std::size_t depth, std::int32_t core, const std::int32_t* rows, std::int64_t n,
@@ -486,7 +463,7 @@ void Worker::permute(std::int64_t support, const PlaneCounts& counts) {
 void Worker::keep(std::size_t depth, std::int64_t n, std::int64_t positives, double log_p,
                   const std::int32_t* rows, const Print& print) {
   Level& here = level(depth);
-  if (by_size()) count_items(here, 0, rows, n);
+  if (by_size()) find_closed(here, rows, n);
   Candidate rule{log_p, n, positives, candidates_.items.size(), 0, 0, 0, print};
   const auto append = [&](std::int32_t rank) {
     candidates_.items.push_back(data_.item[static_cast<std::size_t>(rank)]);
@@ -495,7 +472,7 @@ void Worker::keep(std::size_t depth, std::int64_t n, std::int64_t positives, dou
   rule.path_end = rule.closed_begin = candidates_.items.size();
   for (const std::int32_t rank : base_) append(rank);
   for (std::size_t i = 0; i < ranks_.size(); ++i)
-    if (by_size() ? here.count[i] == n : here.closed[i] != 0) append(ranks_[i]);
+    if (here.closed[i]) append(ranks_[i]);
   rule.closed_end = candidates_.items.size();
   for (const auto& [begin, end] :
        {std::pair{rule.path_begin, rule.path_end}, std::pair{rule.closed_begin, rule.closed_end}})
@@ -584,7 +561,7 @@ SignificantRules significant_rules(const SignificantQuery& query, int n_jobs, Po
       std::count_if(query.labels, query.labels + query.n_records, [](auto x) { return x != 0; });
   const MarginTest test(query.n_records, n_positives, query.test, query.alternative);
   SignificantBound bound(query, test);
-  const Data data = prepare(query, n_positives, query.min_support);
+  const SignificantData data = prepare_significant(query, n_positives);
   std::optional<PermutedLabels> labels;
   if (query.correction == Correction::permutation) {
     std::vector<std::int32_t> order(data.position.size());

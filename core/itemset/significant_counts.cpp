@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 #include "base/simd.hpp"
@@ -24,6 +25,7 @@ class Draws {
       if (low >= n || low >= (std::uint64_t{1} << 32) % n) return product >> 32;
     }
   }
+  std::uint64_t next() { return mix(state_ += 0x9E3779B97F4A7C15u); }
 
  private:
   static std::uint64_t mix(std::uint64_t z) {
@@ -31,10 +33,91 @@ class Draws {
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
   }
-  std::uint64_t next() { return mix(state_ += 0x9E3779B97F4A7C15u); }
 
   std::uint64_t state_;
 };
+
+// What 64 permutations are drawn into: the words of all records, some of whose bits are turned over
+// for the records that are drawn.
+struct Lanes {
+  std::uint64_t* words;
+  const std::int32_t* position;  // of each record among the words
+  std::int64_t n_records, n_drawn, first, last;
+  std::uint64_t seed;
+  bool turned;  // whether bits are 1 before
+
+  std::uint64_t& at(std::int64_t record) const {
+    return words[position[record] * PermutedLabels::kWords];
+  }
+};
+
+// Few of many records: each permutation by the first cards of a deck.
+void draw_few(const Lanes& lanes, Meter& meter) {
+  std::vector<std::int32_t> deck(static_cast<std::size_t>(lanes.n_records));
+  std::iota(deck.begin(), deck.end(), 0);
+  std::vector<std::int32_t> swaps(static_cast<std::size_t>(lanes.n_drawn));
+  for (std::int64_t b = lanes.first; b < lanes.last; ++b) {
+    // A permutation begins with the records in order, whatever was drawn before: undone below.
+    Draws draws(lanes.seed, static_cast<std::uint64_t>(b));
+    const std::uint64_t bit = std::uint64_t{1} << (b % 64);
+    for (std::int64_t k = 0; k < lanes.n_drawn; ++k) {
+      const auto other = k + static_cast<std::int64_t>(
+                                 draws.below(static_cast<std::uint64_t>(lanes.n_records - k)));
+      swaps[static_cast<std::size_t>(k)] = static_cast<std::int32_t>(other);
+      std::swap(deck[static_cast<std::size_t>(k)], deck[static_cast<std::size_t>(other)]);
+      lanes.at(deck[static_cast<std::size_t>(k)]) ^= bit;
+    }
+    for (std::int64_t k = lanes.n_drawn - 1; k >= 0; --k)
+      std::swap(deck[static_cast<std::size_t>(k)],
+                deck[static_cast<std::size_t>(swaps[static_cast<std::size_t>(k)])]);
+    meter.spend(16 * lanes.n_drawn);
+  }
+}
+
+// Each record with a probability of so many 256ths, for 64 permutations at once; then as many at
+// random as are missing or too many. A set of random size, of which all of a size are equally
+// probable, stays so when others are added or left out at random. Few are missing, and adding is
+// quick: so the probability is three standard deviations below the fraction.
+void draw_many(const Lanes& lanes, Meter& meter) {
+  const double n = static_cast<double>(lanes.n_records), k = static_cast<double>(lanes.n_drawn);
+  const double fraction = k / n - 3 * std::sqrt(k * (1 - k / n)) / n;
+  const auto threshold = static_cast<std::int64_t>(std::max(0.0, 256 * fraction));
+  const std::uint64_t all = ~std::uint64_t{0} >> (64 - (lanes.last - lanes.first));
+  Draws draws(lanes.seed, ~static_cast<std::uint64_t>(lanes.first / 64));
+  const int lowest = std::countr_zero(static_cast<std::uint64_t>(threshold | 256));
+  std::uint64_t planes[32] = {};  // bit-sliced counts
+  for (std::int64_t r = 0; r < lanes.n_records; ++r) {
+    std::uint64_t drawn = 0;
+    for (int bit = lowest; bit < 8; ++bit) {
+      const std::uint64_t half = draws.next();
+      drawn = threshold >> bit & 1 ? drawn | half : drawn & half;
+    }
+    drawn &= all;
+    lanes.at(r) ^= drawn;
+    for (std::uint64_t* plane = planes; drawn; ++plane) {
+      const std::uint64_t carry = *plane & drawn;
+      *plane ^= drawn;
+      drawn = carry;
+    }
+  }
+  meter.spend(40 * lanes.n_records);
+  const bool turned = lanes.turned;
+  for (std::int64_t b = lanes.first; b < lanes.last; ++b) {
+    const std::uint64_t bit = std::uint64_t{1} << (b % 64);
+    std::int64_t missing = lanes.n_drawn;
+    for (int l = 0; l < 32; ++l)
+      missing -= static_cast<std::int64_t>(planes[l] >> (b % 64) & 1) << l;
+    Draws more(lanes.seed, static_cast<std::uint64_t>(b));
+    while (missing) {
+      std::uint64_t& word = lanes.at(
+          static_cast<std::int64_t>(more.below(static_cast<std::uint64_t>(lanes.n_records))));
+      const bool drawn = ((word & bit) != 0) != turned;
+      if (drawn == (missing > 0)) continue;
+      word ^= bit;
+      missing += missing > 0 ? -1 : 1;
+    }
+  }
+}
 
 // Adds three bits in each position: low gets the sum, the return value the carry.
 TACIT_INLINE Bits4 carry_save(Bits4& low, Bits4 a, Bits4 b) {
@@ -142,33 +225,13 @@ PermutedLabels::PermutedLabels(std::int64_t n_records, std::int64_t n_positives,
     Meter meter(token);
     std::uint64_t* const words =
         words_.data() + block / kWords * n_records_ * kWords + block % kWords;
-    std::vector<std::int32_t> deck(static_cast<std::size_t>(n_records));
-    std::iota(deck.begin(), deck.end(), 0);
     const std::int64_t last = std::min<std::int64_t>(n_permutations, 64 * block + 64);
     if (!minority) {
-      const std::int64_t lanes = last - 64 * block;
-      const std::uint64_t all = ~std::uint64_t{0} >> (64 - lanes);
+      const std::uint64_t all = ~std::uint64_t{0} >> (64 - (last - 64 * block));
       for (std::int64_t r = 0; r < n_records; ++r) words[r * kWords] = all;
     }
-    for (std::int64_t b = 64 * block; b < last; ++b) {
-      // A permutation begins with the records in order, whatever was drawn before: undone below.
-      Draws draws(seed, static_cast<std::uint64_t>(b));
-      const std::uint64_t bit = std::uint64_t{1} << (b % 64);
-      std::vector<std::int32_t> swaps(static_cast<std::size_t>(drawn));
-      for (std::int64_t k = 0; k < drawn; ++k) {
-        const auto other =
-            k + static_cast<std::int64_t>(draws.below(static_cast<std::uint64_t>(n_records - k)));
-        swaps[static_cast<std::size_t>(k)] = static_cast<std::int32_t>(other);
-        std::swap(deck[static_cast<std::size_t>(k)], deck[static_cast<std::size_t>(other)]);
-        const std::int32_t p =
-            position[static_cast<std::size_t>(deck[static_cast<std::size_t>(k)])];
-        words[p * kWords] ^= bit;
-      }
-      for (std::int64_t k = drawn - 1; k >= 0; --k)
-        std::swap(deck[static_cast<std::size_t>(k)],
-                  deck[static_cast<std::size_t>(swaps[static_cast<std::size_t>(k)])]);
-      meter.spend(16 * drawn);
-    }
+    const Lanes lanes{words, position.data(), n_records, drawn, 64 * block, last, seed, !minority};
+    drawn < n_records / 16 ? draw_few(lanes, meter) : draw_many(lanes, meter);
   });
 }
 

@@ -11,7 +11,8 @@ namespace tacit {
 
 // n_permutations draws of n_positives of n_records, a function of the seed. Rows lie record by
 // record in chunks of 256 permutations: bit b of the four words at row(c, r) says whether
-// permutation 256 c + b makes record r positive. O(n_permutations · min(positives, negatives)).
+// permutation 256 c + b makes record r positive. Of k positives or negatives, whichever are fewer:
+// O(n_permutations · k), and O(n_permutations · (n_records / 8 + √k)) where they are many.
 class PermutedLabels {
  public:
   static constexpr std::int64_t kLanes = 256;  // permutations of a chunk

@@ -6,29 +6,61 @@
 namespace tacit {
 namespace {
 
+// Records of items as bits, where these take no more memory than four times the lists.
+class ItemBits {
+ public:
+  explicit ItemBits(const SignificantQuery& q) : n_words_((q.n_records + 63) / 64) {
+    if (q.n_items * n_words_ > 2 * q.start[q.n_items]) return;
+    words_.resize(static_cast<std::size_t>(q.n_items * n_words_), 0);
+    for (std::int64_t i = 0; i < q.n_items; ++i)
+      for (std::int64_t k = q.start[i]; k < q.start[i + 1]; ++k)
+        words_[static_cast<std::size_t>(i * n_words_ + q.rows[k] / 64)] |= std::uint64_t{1}
+                                                                           << (q.rows[k] % 64);
+  }
+  explicit operator bool() const { return !words_.empty(); }
+  std::int64_t n_words() const { return n_words_; }
+  const std::uint64_t* of(std::int32_t item) const { return words_.data() + item * n_words_; }
+
+ private:
+  std::int64_t n_words_;
+  std::vector<std::uint64_t> words_;
+};
+
+// Whether no record holds the other items of a path without this one; most often one is met soon.
+bool spare(const ItemBits& bits, const std::vector<std::int32_t>& path, std::size_t item) {
+  for (std::int64_t w = 0; w < bits.n_words(); ++w) {
+    std::uint64_t lost = ~bits.of(path[item])[w];
+    for (std::size_t k = 0; k < path.size(); ++k)
+      if (k != item) lost &= bits.of(path[k])[w];
+    if (lost) return false;
+  }
+  return true;
+}
+
+bool spare(const SignificantQuery& q, const std::vector<std::int32_t>& path, std::size_t item) {
+  const auto begin = [&](std::size_t k) { return q.rows + q.start[path[k]]; };
+  const auto end = [&](std::size_t k) { return q.rows + q.start[path[k] + 1]; };
+  std::size_t rarest = item ? 0 : 1;
+  for (std::size_t k = 0; k < path.size(); ++k)
+    if (k != item && end(k) - begin(k) < end(rarest) - begin(rarest)) rarest = k;
+  return std::all_of(begin(rarest), end(rarest), [&](std::int32_t record) {
+    const auto held = [&](std::size_t k) { return std::binary_search(begin(k), end(k), record); };
+    if (held(item)) return true;
+    bool others = true;
+    for (std::size_t k = 0; k < path.size() && others; ++k)
+      others = k == item || k == rarest || held(k);
+    return !others;
+  });
+}
+
 // Leaves out items of a path, the last first, as long as its records stay the same.
-void shorten(const SignificantQuery& q, std::int64_t support, std::vector<std::int32_t>& path,
-             std::vector<std::int32_t>& a, std::vector<std::int32_t>& b) {
-  const auto common = [&](std::size_t without) {
-    bool begun = false;
-    for (std::size_t k = 0; k < path.size(); ++k) {
-      if (k == without) continue;
-      const std::int32_t *const first = q.rows + q.start[path[k]], *const last =
-                                                                       q.rows +
-                                                                       q.start[path[k] + 1];
-      b.clear();
-      if (begun)
-        std::set_intersection(a.begin(), a.end(), first, last, std::back_inserter(b));
-      else
-        b.assign(first, last);
-      begun = true;
-      std::swap(a, b);
-    }
-    return static_cast<std::int64_t>(a.size());
-  };
-  for (std::size_t k = path.size(); k-- > 0;)
-    if (path.size() > 1 && common(k) == support)
-      path.erase(path.begin() + static_cast<std::ptrdiff_t>(k));
+void shorten(const SignificantQuery& q, const ItemBits& bits, std::vector<std::int32_t>& path,
+             Meter& meter) {
+  for (std::size_t k = path.size(); k-- > 0 && path.size() > 1;) {
+    const auto at = static_cast<std::ptrdiff_t>(k);
+    if (bits ? spare(bits, path, k) : spare(q, path, k)) path.erase(path.begin() + at);
+    meter.spend(static_cast<std::int64_t>(path.size()) * q.n_records / 8);
+  }
 }
 
 // Whether a rule is no stronger than another one that has all of its records.
@@ -84,19 +116,18 @@ std::vector<std::int64_t> reduce_rules(const SignificantQuery& q, bool redundant
     poller.check();
   }
   std::vector<std::vector<std::int32_t>> paths(kept.size());
+  const ItemBits bits(q);
   constexpr std::int64_t kBlock = 256;
   const auto n_kept = static_cast<std::int64_t>(kept.size());
   for_blocks(
       (n_kept + kBlock - 1) / kBlock, n_jobs, poll, [&](std::int64_t block, StopToken& token) {
         Meter meter(token);
-        std::vector<std::int32_t> a, b;
         for (std::int64_t k = block * kBlock; k < std::min(n_kept, (block + 1) * kBlock); ++k) {
           const auto at = static_cast<std::size_t>(kept[static_cast<std::size_t>(k)]);
           std::vector<std::int32_t>& path = paths[static_cast<std::size_t>(k)];
           path.assign(rules.path.begin() + rules.path_start[at],
                       rules.path.begin() + rules.path_start[at + 1]);
-          shorten(q, rules.support[at], path, a, b);
-          meter.spend(static_cast<std::int64_t>(path.size() * path.size()) * q.n_records);
+          shorten(q, bits, path, meter);
         }
       });
   rules.path.clear();

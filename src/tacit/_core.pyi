@@ -262,6 +262,11 @@ def kmeans_sums(points: Points, weights: Floats | None, labels: Indices, previou
 def local_regressions(start: Ints, columns: Indices, counts: Floats, near_start: Ints, near: Indices, shift: Floats, l2: float, n_jobs: int) -> Floats:
     """Ridge regressions of items on a few others each."""
 
+def strongest_residuals(start: Ints, columns: Indices, counts: Floats, near_start: Ints, near: Indices, weights: Floats, shift: Floats, scale: Floats, most: int, n_jobs: int) -> tuple[Indices, Ints]:
+    """
+    The items that regressions of items lack most, beside those that they have.
+    """
+
 class Forest:
     """A tree for each column, and a number for each node and code."""
 

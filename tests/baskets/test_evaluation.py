@@ -99,6 +99,15 @@ def test_temporal():
     assert model.to_frame()["recall@3"].to_list() == [1.0]
 
 
+def test_a_log_is_as_good_as_its_table():
+    rows = [(r, item) for r, basket in enumerate(BASKETS) for item in basket]
+    log = pl.DataFrame(rows, schema=["who", "what"], orient="row")
+    table = tacit.Table.from_long(log, "who", "what")
+    ask = {"n": 1, "protocol": "all_but_one"}
+    one = tacit.evaluate_recommender(Fixed(), log, record="who", item="what", **ask)
+    assert one.to_frame().equals(tacit.evaluate_recommender(Fixed(), table, **ask).to_frame())
+
+
 def test_several_in_one_table():
     found = tacit.evaluate_recommender(
         {"good": Fixed(), "bad": Fixed(("c",))}, BASKETS, protocol="all_but_one", n=1, cv=None
@@ -159,7 +168,8 @@ def test_the_field_has_the_same_figures():
         ({"cv": 1}, "cv must be"),
         ({"cv": 500}, "fewer than the 500 folds"),
         ({"level": 1.0}, "level must be"),
-        ({"time": "when"}, "are for protocol='temporal'"),
+        ({"time": "when"}, "time is for protocol='temporal'"),
+        ({"item": "what"}, "record: a log has one, too, if it has item='what'"),
     ],
 )
 def test_wrong_arguments(options, said):
@@ -170,6 +180,8 @@ def test_wrong_arguments(options, said):
 def test_wrong_data():
     with pytest.raises(InputError, match="'int' has no method recommend"):
         tacit.evaluate_recommender({"int": 3}, BASKETS)
+    with pytest.raises(InputError, match=r"is a class; make one, Recommender\(\)"):
+        tacit.evaluate_recommender(tacit.Recommender, BASKETS)
     with pytest.raises(InputError, match="there are none"):
         tacit.evaluate_recommender([], BASKETS)
     with pytest.raises(InputError, match="no record to be asked about holds two items"):

@@ -263,12 +263,15 @@ def test_one_record_and_nothing_frequent():
 @pytest.mark.parametrize(
     ("empty", "message"),
     [
-        ([], "Expected 2D array"),
+        ([], "X is empty: there are no baskets"),
+        ((), "X is empty: there are no baskets"),
+        ([["a", 1], ["b"]], "X: items of baskets must be text, got 1 in basket 0; Table.from_bask"),
+        ([[1, 2], [], [3]], "X: items of baskets must be text, got 1 in basket 0"),
         ([set(), set()], "it has no columns"),
         (pl.DataFrame({"a": []}, schema={"a": pl.Boolean}), "X: there are no records"),
     ],
 )
-def test_empty_input_is_refused(empty, message):
+def test_empty_input_and_what_is_no_basket_is_refused(empty, message):
     with pytest.raises(ValueError, match=message):
         FrequentItemsets().fit(empty)
 

@@ -12,7 +12,12 @@ import tacit
 from tacit import _core
 from tacit.baskets.item_model import Gram, closed_form, invert
 from tacit.baskets.neighbors import cosine_neighbors
-from tacit.baskets.sparse_inverse import local_regressions
+from tacit.baskets.sparse_inverse import (
+    _Arrays,
+    add_predictors,
+    local_regressions,
+    sparse_regressions,
+)
 from tacit.errors import InputError, InputWarning
 
 
@@ -143,12 +148,86 @@ def test_rows_that_are_searched_and_rows_that_are_walked_give_the_same():
     np.testing.assert_allclose(model.weights.toarray()[[4, 6], 5], expected, atol=1e-12)
 
 
-def test_the_kernel_refuses_arrays_that_do_not_go_together():
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**31), st.integers(3, 14), st.booleans())
+def test_predictors_that_are_added_have_the_greatest_residuals(seed, n, intercept):
+    rng = np.random.default_rng(seed)
+    X = (rng.random((40, n)) < 0.3).astype(float)
+    G = X.T @ X
+    gram = Gram(sparse.csr_array(G), 40.0)
+    near = sparse.random_array((n, n), density=0.15, rng=rng).tolil()
+    near.setdiag(0)
+    near = sparse.csr_array(near)
+    near.eliminate_zeros()
+    near.sort_indices()
+    most = max(2, int(np.diff(near.indptr).max()))
+    weights = rng.normal(size=near.nnz)
+    counts = _Arrays.of(gram, intercept)
+    A = G - np.outer(counts.shift, counts.shift)
+    one, *others = (
+        add_predictors(gram, counts, near, weights, 2.0, most, jobs).toarray() for jobs in (1, 2, 5)
+    )
+    for other in others:
+        np.testing.assert_array_equal(one, other)
+    for j in range(n):
+        row = slice(near.indptr[j], near.indptr[j + 1])
+        N, w = near.indices[row], weights[row]
+        residual = np.abs(A[:, j] - A[:, N] @ w) / np.sqrt(A.diagonal() + 2.0)
+        others = [
+            i for i in range(n) if i != j and i not in N and (G[i, [j, *N]] > 0).any()
+        ]  # those that occur with any of them
+        found = set(np.flatnonzero(one[j]))
+        assert set(N) <= found
+        assert len(found) == min(most, len(N) + len(others))
+        added, left = found - set(N), set(others) - found
+        assert added <= set(others)
+        if added and left:
+            assert residual[list(added)].min() >= residual[list(left)].max() - 1e-9
+
+
+def test_few_predictors_come_near_to_the_closed_form():
+    """Items that occur together by chance are nearer than those that explain each other away."""
+    rng = np.random.default_rng(0)
+    sets = [rng.choice(120, rng.integers(2, 6), replace=False) for _ in range(60)]
+    X = np.zeros((6000, 120))
+    for row in X:
+        for k in rng.choice(60, 4):
+            row[sets[k]] = 1
+    G = X.T @ X
+    gram = Gram(sparse.csr_array(G), 6000.0)
+    whole = closed_form(Gram(G, 6000.0), 1.0).weights
+    near = cosine_neighbors(gram, 120)
+    chosen = sparse_regressions(gram, near, 1.0, True, 30, 1).weights
+    nearest = local_regressions(gram, cosine_neighbors(gram, 30), 1.0, True, 1).weights
+    assert chosen.nnz == nearest.nnz
+    assert np.linalg.norm(chosen - whole) < 0.7 * np.linalg.norm(nearest - whole)
+
+
+def test_all_others_as_predictors_are_the_closed_form(held):
+    G = held.T.astype(float) @ held
+    gram = Gram(G, float(len(held)))
+    sparse_one = sparse_regressions(gram, cosine_neighbors(gram, 30), 9.0, True, 29, 1)
+    whole = closed_form(gram, 9.0)
+    np.testing.assert_allclose(sparse_one.weights.toarray(), whole.weights, rtol=0, atol=1e-9)
+
+
+def test_the_kernels_refuse_arrays_that_do_not_go_together():
     with pytest.raises(ValueError, match="start"):
         _core.local_regressions(
             np.zeros(2, np.int64), np.zeros(0, np.int32), np.zeros(0), np.zeros(4, np.int64),
             np.zeros(0, np.int32), np.zeros(3), 1.0, 1,
         )  # fmt: skip
+    none, three = np.zeros(0), np.zeros(3)
+    cells = (np.zeros(4, np.int64), np.zeros(0, np.int32), none)
+    with pytest.raises(ValueError, match="more neighbours than most"):
+        _core.strongest_residuals(
+            *cells, np.array([0, 2, 2, 2]), np.array([1, 2], np.int32), np.zeros(2), three, three,
+            1, 1,
+        )  # fmt: skip
+    with pytest.raises(ValueError, match="weights has not an entry"):
+        _core.strongest_residuals(
+            *cells, np.array([0, 1, 1, 1]), np.array([1], np.int32), none, three, three, 2, 1
+        )
 
 
 def test_cosines_are_those_of_columns(held):
@@ -239,6 +318,23 @@ def test_values_of_many_labels_are_items():
     assert rec.recommend({"a": "good"}, n=1)["item"].to_list() == ["b=good"]
     assert rec.similar("a=good", n=1)["item"].to_list() == ["b=good"]
     assert rec.similar(("a", "bad"), n=1)["item"].to_list() == ["b=bad"]
+
+
+def test_items_that_nobody_means_are_warned_of():
+    """Logs and ratings, unless somebody says that labels are meant."""
+    log = tacit.datasets.make_ratings(60, 30, 900, random_state=0)
+    ratings = sparse.random_array((80, 12), density=0.3, rng=np.random.default_rng(0))
+    ratings.data = np.ceil(ratings.data * 5)
+    named = log.select(pl.format("u{}", "userId").alias("user"), "title")
+    for data, example in ((log, "userId="), (ratings.tocsr(), "x0="), (named, "user=u")):
+        with pytest.warns(InputWarning, match=f"item of its own, '{example}.*from_long"):
+            tacit.Recommender("popularity").fit(data)
+    meant = tacit.Recommender("popularity", discretise=None).fit(ratings.tocsr())
+    assert len(meant.counts_) == 12 * 5
+    liked = tacit.Recommender("linear", l2=1.0).fit((ratings >= 4).tocsr())
+    assert liked.counts_.tolist() == (ratings.toarray() >= 4).sum(axis=0).tolist()
+    films = tacit.Recommender("popularity").fit(tacit.Table.from_long(log, "userId", "title"))
+    assert films.schema_.n_values == log["title"].n_unique()
 
 
 @pytest.mark.parametrize("algorithm", ["blend", "linear", "neighbors"])

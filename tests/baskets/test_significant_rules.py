@@ -302,7 +302,7 @@ def test_text_frame_page_and_picture(capsys):
         ({"redundant": "no"}, "redundant must be True or False"),
         ({"default_conditions": "no"}, "default_conditions must be True or False"),
         ({"missing": "drop"}, "missing must be"),
-        ({"level": 1}, "level must be"),
+        ({"level": 1}, "level must be a finite number above 0 and below 1"),
         ({"value": "yes"}, "value: y has no class 'yes'"),
         ({"n_jobs": 0}, "n_jobs"),
         ({"random_state": "x"}, "random_state"),

@@ -7,6 +7,9 @@ import pytest
 
 from tacit.density.average import learn_average
 from tacit.density.learn import STRENGTHS
+from tacit.density.search import Recipe
+
+FIRST = Recipe(8, 1.0, 4)
 
 
 @dataclass
@@ -38,12 +41,13 @@ class Chooser:
 def test_members_smooth_less_while_that_helps(n_members, best):
     made = []
 
-    def learn(strength):
-        made.append(Member(strength, len(made)))
+    def learn(recipe):
+        made.append(Member(recipe.smoothing, len(made)))
         return made[-1]
 
     first = Member(1.0, -1)
-    members = learn_average(learn, first, 1.0, n_members, Chooser(best), 1)
+    chosen, members = learn_average(learn, first, FIRST, n_members, Chooser(best), 1)
+    assert chosen == FIRST._replace(smoothing=members[0].strength)
     assert len(members) == n_members
     assert len({member.number for member in members}) == n_members
     expected = min(best, 1.0) if n_members > 1 else 1.0
@@ -55,5 +59,20 @@ def test_members_smooth_less_while_that_helps(n_members, best):
 
 
 def test_without_records_to_choose_by_the_strength_stays():
-    members = learn_average(lambda s: Member(s, 1), Member(0.3, 0), 0.3, 4, None, 1)
+    recipe = FIRST._replace(smoothing=0.3)
+    others = [FIRST]
+    chosen, members = learn_average(
+        lambda r: Member(r.smoothing, 1), Member(0.3, 0), recipe, 4, None, 1, others
+    )
+    assert chosen == recipe
     assert [member.strength for member in members] == [0.3] * 4
+
+
+@pytest.mark.parametrize("best", [0.3, 3.0, 30.0])
+def test_another_kind_is_taken_where_its_average_is_better(best):
+    other = Recipe(8, 10.0, 4, splits=2, power=0.7)
+    chosen, members = learn_average(
+        lambda r: Member(r.smoothing, 1), Member(1.0, 0), FIRST, 3, Chooser(best), 1, [other]
+    )
+    assert (chosen.splits == 2) == (best > np.sqrt(10))
+    assert {member.strength for member in members} == {chosen.smoothing}

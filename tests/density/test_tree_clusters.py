@@ -86,6 +86,24 @@ class TestSteps:
                 cell_counts(group.layout, counts), wanted, rtol=1e-9, atol=1e-10
             )
 
+    @given(mixtures(max_rows=5), st.sampled_from([0.4, 0.7, 1.0]), st.booleans())
+    @settings(max_examples=60)
+    def test_expected_counts_of_tempered_clusters(self, drawn, power, hide):
+        table, codes, groups = drawn
+        weights = ones(table)
+        records = Observed(table, table.weights)
+        if hide:
+            codes = np.where(np.arange(codes.size).reshape(codes.shape) % 3 == 0, -1, codes)
+            codes = codes.astype(np.int32)
+            records = Observed(None, weights, np.zeros(0, np.int64), codes)
+        cells, log_likelihood = expected_cells(groups, codes, weights, power)
+        found = records.expect([group.tempered(power) for group in groups], None, 1)
+        assert found[0].log_likelihood == pytest.approx(log_likelihood, rel=1e-9, abs=1e-12)
+        for group, counts, wanted in zip(groups, found, cells, strict=True):
+            np.testing.assert_allclose(
+                cell_counts(group.layout, counts), wanted, rtol=1e-8, atol=1e-10
+            )
+
     @given(mixtures(), st.sampled_from([0.0, 0.3, 5.0]))
     @settings(max_examples=40)
     def test_the_m_step_is_fractions_and_the_prior(self, drawn, strength):

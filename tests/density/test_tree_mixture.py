@@ -54,6 +54,7 @@ MODELS = {
     "members": {"n_clusters": 2, "n_estimators": 2},
     "blocks": {"n_clusters": 2, "max_joint_labels": 6, "n_estimators": 2},
     "unpruned": {"n_clusters": 2, "prune": False, "smoothing": 0.3},
+    "split": {"n_clusters": 5, "splits": 2, "inverse_temperature": 0.7, "smoothing": 3.0},
 }
 models = pytest.mark.parametrize("settings", MODELS.values(), ids=MODELS)
 
@@ -315,7 +316,8 @@ class TestChoices:
         codes = draw(600)
         mix = TreeMixture(validation=codes[:200], random_state=0).fit(codes[200:])
         tried = mix.selection_
-        assert tried.columns == ["n_clusters", "smoothing", "joint_labels", "passes", "held_out"]
+        recipe = ["n_clusters", "smoothing", "joint_labels", "splits", "inverse_temperature"]
+        assert tried.columns == [*recipe, "passes", "held_out"]
         assert mix.score(codes[:200]) == pytest.approx(tried["held_out"].max(), rel=1e-9)
         assert mix.n_clusters_ == tried["n_clusters"][0]
         none = TreeMixture(validation=None, random_state=0).fit(codes)
@@ -440,6 +442,13 @@ class TestBadInput:
             ({"max_joint_labels": 5000}, "max_joint_labels"),
             ({"max_joint_labels": "few"}, "max_joint_labels"),
             ({"max_clusters": 0}, "max_clusters"),
+            ({"splits": -1}, "splits"),
+            ({"splits": "few"}, "splits"),
+            ({"splits": 1, "trees": "separate"}, "splits: clusters with trees="),
+            ({"splits": 1, "validation": None}, "splits: needs records to choose by"),
+            ({"inverse_temperature": 0}, "inverse_temperature"),
+            ({"inverse_temperature": 1.5}, "inverse_temperature"),
+            ({"inverse_temperature": 0.5, "validation": None}, "inverse_temperature: needs"),
             ({"max_iter": 0}, "max_iter"),
             ({"n_iter_no_change": 0}, "n_iter_no_change"),
             ({"tol": -1}, "tol"),

@@ -425,6 +425,48 @@ def test_maximise_equals_the_oracle(d, n_clusters, alphas, alpha_clusters, keep)
     assert np.isfinite(result[3])
 
 
+@pytest.mark.parametrize("n_clusters", [1, 2, 3, 4, 7, 16, 17, 20, 31, 70])
+@pytest.mark.parametrize("n_columns", [1, 3, 63, 64, 200])
+def test_maximise_adds_up_the_prior_of_many_binary_columns(n_columns, n_clusters):
+    """Logarithms are those of products of rows, four rows at a time; some are of tiny numbers."""
+    rng = np.random.default_rng(n_clusters + n_columns)
+    totals = rng.uniform(1, 1e6, n_clusters)
+    counts = totals * rng.choice([0, 1e-3, 0.5, 1], (n_columns, n_clusters))
+    alpha = rng.choice([1e-50, 0.3, 1.0], n_columns)
+    alpha_default = 1.5 - alpha
+    weights, stored, defaults, log = _core.em_maximise(
+        np.arange(n_columns + 1), totals, counts, 1.0, alpha, alpha_default
+    )
+    np.testing.assert_allclose(stored, (counts + alpha[:, None]) / (totals + 1.5), rtol=1e-12)
+    rest = totals - counts + alpha_default[:, None]
+    np.testing.assert_allclose(defaults, rest / (totals + 1.5), rtol=1e-12)
+    expected = np.log(weights).sum() + (alpha[:, None] * np.log(stored)).sum()
+    expected += (alpha_default[:, None] * np.log(defaults)).sum()
+    assert log == pytest.approx(expected, rel=1e-12)
+
+
+@given(seed=st.integers(0, 2**32 - 1), n_clusters=st.integers(1, 40))
+@settings(max_examples=30)
+def test_maximise_knows_no_probability_below_the_least(seed, n_clusters):
+    rng = np.random.default_rng(seed)
+    totals = rng.uniform(1e250, 1e280, n_clusters)
+    counts = totals * rng.choice([0, 0.5, 1], (9, n_clusters))
+    one = np.ones(9)
+    weights, stored, defaults, log = _core.em_maximise(np.arange(10), totals, counts, 1.0, one, one)
+    expected = sum(np.log(np.maximum(p, 1e-60)).sum() for p in (weights, stored, defaults))
+    assert log == pytest.approx(expected, rel=1e-12)
+
+
+def test_floats_that_do_not_pay_are_doubles():
+    """Many sums of few values each: with and without `single` the result is the same."""
+    rng = np.random.default_rng(4)
+    n_columns, n_clusters = 9000, 16
+    model = random_model(rng, n_clusters, [2] * n_columns, [0] * n_columns, 0.7)
+    arrays = csr(binary(rng, 30, n_columns, 0.02), model)
+    for double, single in zip(step(arrays, model), step(arrays, model, single=True), strict=True):
+        np.testing.assert_array_equal(double, single)
+
+
 def test_maximise_leaves_no_trace_of_rounding():
     # The column's stored values take up the whole cluster, up to rounding.
     counts = np.array([[0.1], [0.2], [0.7]]) * 1e6

@@ -91,6 +91,49 @@ def test_permutations_are_uniform_and_do_not_depend_on_threads(n_positives):
     assert np.abs(deviation).max() < 5
 
 
+@pytest.mark.parametrize("n_positives", [5, 12, 13, 60, 150, 199])
+def test_any_records_have_as_many_positives_as_of_a_hypergeometric_distribution(n_positives):
+    n, m = 200, 6400
+    drawn = _core.permuted_labels(n, n_positives, m, 11, 2)
+    assert (drawn.sum(axis=1) == n_positives).all()
+    some = np.random.default_rng(0).permutation(n)[:70]
+    counts = np.bincount(drawn[:, some].sum(axis=1), minlength=71)
+    expected = m * stats.hypergeom.pmf(np.arange(71), n, n_positives, 70)
+    common = expected >= 5
+    seen = np.append(counts[common], counts[~common].sum())
+    wanted = np.append(expected[common], expected[~common].sum())
+    if wanted[-1] < 5:
+        seen, wanted = (
+            np.append(seen[:-2], seen[-2:].sum()),
+            np.append(wanted[:-2], wanted[-2:].sum()),
+        )
+    assert stats.chisquare(seen, wanted).pvalue > 1e-4
+    # Permutations know nothing of each other, those that are drawn together neither.
+    both = (drawn[:-1] & drawn[1:]).sum(axis=1)
+    spread = stats.hypergeom(n, n_positives, n_positives)
+    assert abs(both.mean() - spread.mean()) < 5 * spread.std() / np.sqrt(m - 1)
+
+
+def test_paths_are_short_where_items_are_rare_too():
+    rng = np.random.default_rng(3)
+    n, n_items = 4000, 300
+    held = rng.random((n, n_items)) < 0.003
+    held[:, 0] = np.arange(n) < 80
+    held[:, 1] = np.arange(n) < 40
+    held[:, 2] = held[:, 0] & (rng.random(n) < 0.5)
+    labels = np.where(held[:, 1] & held[:, 2], 0.9, 0.2) > rng.random(n)
+    found = search(held, labels)
+    args = (
+        *as_items(held), labels.astype(np.uint8), np.array([0, 3]),
+        np.array([0, 1, 2], np.int32), np.array([0, 3]), np.array([0, 1, 2], np.int32),
+        np.array([held[:, :3].all(axis=1).sum()]), np.array([30]), "fisher", -1.0,
+    )  # fmt: skip
+    assert held.sum() * 2 < n_items * -(-n // 64)  # too rare for rows of bits
+    _, start, path = _core.reduce_rules(*args, True, 1)
+    assert (start.tolist(), path.tolist()) == ([0, 2], [1, 2])
+    assert any(len(items) == 2 for items in lists(found, "path"))
+
+
 @given(st.integers(0, 10**9))
 @settings(max_examples=40)
 def test_permutations_find_what_trying_all_finds(seed):

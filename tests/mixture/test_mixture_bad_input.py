@@ -8,7 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
+from support.mixtures import draw_separable
 from tacit import InputError, NaiveBayesMixture, Table
 
 
@@ -194,6 +196,60 @@ class TestWeights:
         assert len(some.labels_) == 60
         with pytest.raises(InputError, match="X: all weights are zero"):
             some.score(table.with_weights(np.zeros(60)))
+
+    @pytest.mark.parametrize("n_clusters", [3, "auto"])
+    @pytest.mark.parametrize("prior", ["auto", 1.0, 0.0])
+    @pytest.mark.parametrize("data", ["table", "bits", "numbers", "labels"])
+    def test_zero_weights_are_as_if_not_there(self, data, prior, n_clusters):
+        """Neither bins nor labels nor defaults nor starts know of them."""
+        rng = np.random.default_rng(3)
+        table, clusters = draw_separable(3, 500, 10, seed=4)
+        kept = rng.random(500) < 0.6
+        codes = table.to_frame().to_numpy()
+        codes[~kept] = rng.random((np.count_nonzero(~kept), 10)) < 0.9  # another default
+        frame = pl.DataFrame(codes, schema=table.schema.names)
+        if data == "numbers":
+            numbers = rng.normal(size=500) + clusters
+            frame = frame.with_columns(x=np.where(kept, numbers, 100 * numbers))
+        if data == "labels":
+            letters = rng.choice(["a", "b", "c"], 500)
+            frame = frame.with_columns(letter=pl.Series(np.where(kept, letters, "z")))
+        weights = np.where(kept, rng.choice([0.5, 1.0, 2.0], 500), 0.0)
+        X, rest = frame, frame.filter(kept)
+        if data == "table":
+            X = Table(codes)
+            rest = X.take(np.flatnonzero(kept))
+        criterion = "cheeseman_stutz" if prior else "bic"
+        mix = NaiveBayesMixture(n_clusters, prior=prior, criterion=criterion, random_state=0)
+        some, same = clone(mix), clone(mix)
+        some.fit(X, sample_weight=weights)
+        same.fit(rest, sample_weight=weights[kept])
+        assert some.schema_ == same.schema_
+        assert some.log_likelihood_ == same.log_likelihood_
+        assert np.array_equal(some.expected_.stored, same.expected_.stored)
+        assert np.array_equal(some.labels_[kept], same.labels_)
+        assert len(some.labels_) == 500
+
+    @pytest.mark.parametrize("init", ["both", "seeds", "random"])
+    @pytest.mark.parametrize("n_clusters", [10, 40])
+    def test_dead_clusters_without_a_prior_are_said(self, n_clusters, init, caplog):
+        table, _ = draw_separable(3, 60, 8, seed=1)
+        mix = NaiveBayesMixture(n_clusters, prior=0, init=init, random_state=0).fit(table)
+        dead = np.count_nonzero(mix.expected_.totals < 0.5)
+        assert mix.weights_.sum() == pytest.approx(1)
+        said = [m for m in caplog.messages if "died" in m]
+        if dead:
+            assert said == [
+                f"{dead} of {n_clusters} clusters died: less than half a record belongs to each; "
+                "ask for fewer"
+            ]
+        assert bool(said) == bool(dead)
+        assert dead or n_clusters == 10
+
+    def test_dead_clusters_without_a_prior_are_removed_by_auto(self):
+        table, _ = draw_separable(3, 60, 8, seed=1)
+        mix = NaiveBayesMixture("auto", prior=0, criterion="bic", random_state=0).fit(table)
+        assert (mix.expected_.totals >= 0.5).all()
 
     def test_fewer_that_count_than_clusters(self, frame):
         weights = np.zeros(60)

@@ -47,21 +47,24 @@ def observed_sum(joint, record):
     return part.reshape(len(part), -1).sum(axis=1)
 
 
-def expected_cells(groups, codes, weights):
+def expected_cells(groups, codes, weights, power=1):
     """Return the expected counts of all cells of each tree's tables, and the log-likelihood.
 
-    Each completion of a record counts by its probability given what is known.
+    Each completion of a record counts by its probability given what is known and the cluster, and
+    a cluster by its probability times that of what is known, to a power.
     """
     joint = joint_of_groups(groups)
     arities = groups[0].layout.blocks.outer.arities.tolist()
     cells = [np.zeros(group.cells.shape) for group in groups]
     log_likelihood = 0.0
     for record, weight in zip(codes.tolist(), weights.tolist(), strict=True):
-        total = observed_sum(joint, record).sum()
+        known = observed_sum(joint, record)
+        total = (known**power).sum()
         log_likelihood += weight * np.log(total)
+        held_by = known**power / total / known * weight
         spans = [range(r) if k < 0 else [k] for k, r in zip(record, arities, strict=True)]
         for complete in product(*spans):
-            parts = joint[(slice(None), *complete)] / total * weight
+            parts = joint[(slice(None), *complete)] * held_by
             first = 0
             for group, found in zip(groups, cells, strict=True):
                 part = parts[first : first + group.n_clusters]

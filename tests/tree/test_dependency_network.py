@@ -129,10 +129,14 @@ def test_scores_and_probabilities(options, given_data):
             for r in held:
                 counts[rows[r][column]] += weights[r]
             assert nodes.counts[leaf] == pytest.approx(counts)
-            each = options.get("prior_weight", 1.0)
+            pays = options.get("criterion", "bayes_factor") in ("bayes_factor", "bic")
+            pays = pays and "kappa" not in options
+            each = options.get("prior_weight", 0.5 if pays else 1.0)
             if options.get("prior") == "bdeu":
                 each *= nodes.prior_fraction[leaf] / arity
-            if counts.sum() + each > 0:
+            if pays:
+                probabilities[leaf] = averaged_shares(nodes, 0, leaf, each)
+            elif counts.sum() + each > 0:
                 probabilities[leaf] = (counts + each) / (counts.sum() + arity * each)
             else:  # records without weight, and no prior: what the way up says
                 probabilities[leaf] = plain_shares(nodes, leaf)
@@ -147,6 +151,27 @@ def test_scores_and_probabilities(options, given_data):
     counted = weights > 0
     mean = np.average(expected[counted], weights=weights[counted])
     np.testing.assert_allclose(web.score(table), mean, rtol=1e-9, atol=1e-9)
+
+
+def worth(nodes, node):
+    """Return what the splits from a node on add to the logarithm of its probability."""
+    if nodes.column[node] < 0:
+        return 0.0
+    return np.log1p(
+        np.exp(nodes.gain[node] + sum(worth(nodes, k) for k in nodes.children_of(node)))
+    )
+
+
+def averaged_shares(nodes, node, leaf, each):
+    """Average what nodes on the way to a leaf say, by the probability that the way ends there."""
+    counts = nodes.counts[node] + each
+    if node == leaf:
+        return counts / counts.sum()
+    ends = np.exp(-worth(nodes, node))
+    below = leaf
+    while below not in nodes.children_of(node):
+        below = next(k for k in range(nodes.n_nodes) if below in nodes.children_of(k))
+    return ends * counts / counts.sum() + (1 - ends) * averaged_shares(nodes, below, leaf, each)
 
 
 def plain_shares(nodes, node):
@@ -179,7 +204,9 @@ def test_influences_compare_what_is_not_the_default_with_what_is(web):
     for target, name in enumerate(names):
         nodes = web.forest_.tree(target)
         arity, default = int(schema.arities[target]), int(schema.defaults[target])
-        other = 1 - probabilities_of(nodes.counts, arity)[:, default]
+        begin, end = web.forest_.stat_start[target : target + 2]
+        in_nodes = web._derived.probabilities[begin:end]
+        other = 1 - in_nodes.reshape(-1, arity)[:, default]
 
         def walk(node, closed, nodes=nodes, other=other, name=name):
             below = nodes.children_of(node).tolist()
@@ -203,10 +230,6 @@ def test_influences_compare_what_is_not_the_default_with_what_is(web):
         assert change == pytest.approx(moves.sum() / weight.sum())
         clear = abs(moves.sum()) > 0.5 * np.abs(moves).sum()
         assert influence == ("varies" if not clear else "raises" if change > 0 else "lowers")
-
-
-def probabilities_of(counts, arity):
-    return (counts + 1) / (counts.sum(axis=1, keepdims=True) + arity)
 
 
 def test_of_equal_gains_earlier_columns_come_first():

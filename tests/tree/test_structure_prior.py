@@ -21,9 +21,14 @@ BINARY = {"binary": True, "complete": False}
 
 
 def evidence(counts):
-    """Return the marginal likelihood of class counts under K2."""
+    """Return the marginal likelihood of class counts with a half of a record for each class."""
     total, k = counts.sum(axis=-1), counts.shape[-1]
-    return gammaln(counts + 1).sum(axis=-1) + math.lgamma(k) - gammaln(total + k)
+    return (
+        gammaln(counts + 0.5).sum(axis=-1)
+        - k * math.lgamma(0.5)
+        + math.lgamma(k / 2)
+        - gammaln(total + k / 2)
+    )
 
 
 def mixed(n=600, seed=0):

@@ -96,30 +96,30 @@ class TestTree:
         assert tree.to_text().splitlines() == [
             "rain: no 75 %, yes 25 % (200 records)",
             "sky = grey",
-            "  wind < 2.5: no 98 % (50 records)",
-            "  wind ≥ 2.5: yes 98 % (50 records)",
-            "sky = blue: no 99 % (100 records)",
+            "  wind < 2.5: no 99 % (50 records)",
+            "  wind ≥ 2.5: yes 99 % (50 records)",
+            "sky = blue: no > 99 % (100 records)",
         ]
 
     def test_max_depth(self, tree):
         assert tree.to_text(max_depth=1).splitlines()[1:] == [
             "sky = grey: … no 50 % (100 records)",
-            "sky = blue: no 99 % (100 records)",
+            "sky = blue: no > 99 % (100 records)",
         ]
         with pytest.raises(InputError, match="max_depth must be a whole number"):
             tree.to_text(max_depth=0)
 
     def test_rules(self, tree):
         assert [str(rule) for rule in tree.rules()] == [
-            "if sky = blue then rain = no (100 records, 99 %)",
-            "if sky = grey and wind ≥ 2.5 then rain = yes (50 records, 98 %)",
-            "if sky = grey and wind < 2.5 then rain = no (50 records, 98 %)",
+            "if sky = blue then rain = no (100 records, > 99 %)",
+            "if sky = grey and wind ≥ 2.5 then rain = yes (50 records, 99 %)",
+            "if sky = grey and wind < 2.5 then rain = no (50 records, 99 %)",
         ]
         rule = tree.rules()[1]
         assert rule.conditions == (("sky = grey", "wind ≥ 2.5"),)
         assert rule.prediction == "yes"
         assert rule.records == 50
-        assert rule.probability == pytest.approx(51 / 52)
+        assert rule.probability == pytest.approx(50.5 / 51)
 
     def test_a_rule_for_each_record(self):
         rng = np.random.default_rng(0)

@@ -64,7 +64,7 @@ def evaluate_recommender(
         :class:`Recommender`, :class:`DependencyNetwork`, or whatever has `fit` and
         ``recommend(table, n)``, which returns a frame of record, rank and item.
     X : Table, frame, array, sparse array, baskets or path
-        Records; with "temporal" a log, a row for each item of a record.
+        Records; or, with `record` and `item`, a log: a row for each item of a record.
     protocol : {"leave_one_out", "all_but_one", "temporal"}
         "leave_one_out" hides one item of each record that holds two or more, drawn at random.
         "all_but_one" hides each of its items in turn, and takes the mean over them. "temporal"
@@ -77,7 +77,7 @@ def evaluate_recommender(
         learnt from the others. None takes recommenders as they are: X must then be records that
         they have not seen. Not for "temporal", where time divides the rows.
     record, item, time : str, optional
-        The columns of a log, for "temporal".
+        The columns of a log; `time` for "temporal", which needs all three.
     test_fraction : float, default 0.2
         Of the rows of a log, the latest: for "temporal".
     level : float, default 0.95
@@ -120,9 +120,9 @@ def evaluate_recommender(
         earlier, questions, unknown = _temporal(X, record, item, time, float(test_fraction))
         splits: Iterator[tuple[Table | None, _Questions]] = iter([(earlier, questions)])
     else:
-        if (record, item, time) != (None, None, None):
-            raise InputError("record, item and time are for protocol='temporal'")
-        table = _item_table(X)
+        if time is not None:
+            raise InputError("time is for protocol='temporal'")
+        table = _log_table(X, record, item) if record or item else _item_table(X)
         unknown = 0
         splits = _splits(table, protocol, cv, rng)
     n_splits = 1 if protocol == "temporal" or cv is None else int(cv)
@@ -162,6 +162,8 @@ def _named(recommenders: Any) -> dict[str, Any]:
     for name, model in named.items():
         if not hasattr(model, "recommend"):
             raise InputError(f"recommenders: {name!r} has no method recommend")
+        if isinstance(model, type):
+            raise InputError(f"recommenders: {name!r} is a class; make one, {model.__name__}()")
     if not named:
         raise InputError("recommenders: there are none")
     return named
@@ -170,6 +172,13 @@ def _named(recommenders: Any) -> dict[str, Any]:
 def _item_table(X: Any) -> Table:
     table = as_table(X) if not isinstance(X, list | tuple) else Table.from_baskets(X)
     return table.conform(item_schema(table.schema))
+
+
+def _log_table(X: Any, record: str | None, item: str | None) -> Table:
+    if record is None or item is None:
+        missing, other = ("record", "item") if record is None else ("item", "record")
+        raise InputError(f"{missing}: a log has one, too, if it has {other}={record or item!r}")
+    return Table.from_long(X, record, item)
 
 
 def _splits(

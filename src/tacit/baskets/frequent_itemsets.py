@@ -180,7 +180,7 @@ class FrequentItemsets(Listed, Estimator):
 
     def _baskets(self, X: Any, sample_weight: Any) -> tuple[Baskets, Origin]:
         defaults = check_flag(self.defaults, "defaults")
-        X = Table.from_baskets(X) if is_baskets(X, known=True) else X
+        X = Table.from_baskets(X) if is_baskets(X, known=True) else _refuse_no_baskets(X)
         inputs = Inputs.fit(self, X, None, sample_weight, kinds=self.kinds, drop=True)
         table = inputs.table(self.discretise, n_jobs=self.n_jobs)
         return table_baskets(table, defaults=defaults), inputs.remembered.origin
@@ -377,6 +377,22 @@ class FrequentItemsets(Listed, Estimator):
         state : mapping of str to ndarray
         """
         return itemsets_of_state(cls, state)
+
+
+def _refuse_no_baskets(X: Any) -> Any:
+    """Return X, unless it is a list that can be neither baskets nor an array."""
+    if not isinstance(X, list | tuple):
+        return X
+    if not len(X):
+        raise InputError("X is empty: there are no baskets")
+    if not all(isinstance(basket, list | tuple) for basket in X) or len(set(map(len, X))) == 1:
+        return X
+    for k, basket in enumerate(X):
+        for item in basket:
+            if not isinstance(item, str):
+                raise InputError(f"X: items of baskets must be text, got {item!r} in basket {k}; "
+                                 "Table.from_baskets(X) makes text of them")  # fmt: skip
+    return X
 
 
 def _given(items: Any) -> Any:

@@ -37,36 +37,42 @@ class Gram:
     @property
     def counts(self) -> NDArray[np.float64]:
         """How many records hold each item."""
-        return np.asarray(self.together.diagonal(), np.float64)
+        return np.array(self.together.diagonal(), np.float64)  # no view: squares are used up
 
     @property
     def means(self) -> NDArray[np.float64]:
         """The fraction of records that hold each item."""
         return self.counts / self.total
 
-    def without(self, records: Table) -> Gram:
-        """Return that of all other records."""
+    def without(self, records: Table, items: NDArray[np.int64] | None = None) -> Gram:
+        """Return that of all other records; if items are given, of these alone, as a square."""
         held = as_matrix(records)
+        rest: Any = self.together
+        dense = isinstance(rest, np.ndarray)
+        if items is not None:
+            held = held[:, items]
+            rest = rest[np.ix_(items, items)] if dense else rest[items][:, items].toarray()
+            dense = True
         weights = np.ones(records.n_records) if records.weights is None else records.weights
-        theirs = held.T @ sparse.diags_array(weights) @ held
-        rest: Any = self.together - theirs
-        rest = np.asarray(rest) if isinstance(self.together, np.ndarray) else rest.tocsr()
+        theirs: Any = held.T @ sparse.diags_array(weights) @ held
+        rest = rest - theirs
+        rest = np.asarray(rest) if dense else rest.tocsr()
         return Gram(rest, self.total - float(weights.sum()))
 
-    def of_items(self, items: NDArray[np.int64]) -> Gram:
-        """Return that of some of the items, as a square."""
-        block = self.together[items][:, items]
-        square = block if isinstance(block, np.ndarray) else block.toarray()
-        return Gram(square, self.total)
-
-    def square(self) -> NDArray[np.float64]:
-        """Return a copy as a dense array."""
+    def square(self, overwrite: bool = False) -> NDArray[np.float64]:
+        """Return a dense array, which takes the place of dense counts that are not needed."""
         n = self.together.shape[0]
-        check_fits(
-            16 * n * n, f"the weights of {n:,} items", "set max_dense_items to a smaller number"
-        )
         whole = self.together
-        return np.array(whole if isinstance(whole, np.ndarray) else whole.toarray(), np.float64)
+        dense = isinstance(whole, np.ndarray)
+        if overwrite and dense and whole.itemsize == 8 and whole.flags.writeable:
+            square: NDArray[np.float64] = whole.view(np.float64)
+            for r in range(0, n, _ROWS):  # no second square of them beside the first
+                square[r : r + _ROWS] = whole[r : r + _ROWS].copy()
+            return square
+        check_fits(
+            8 * n * n, f"the weights of {n:,} items", "set max_dense_items to a smaller number"
+        )
+        return np.array(whole if dense else whole.toarray(), np.float64)
 
 
 @dataclass(frozen=True)
@@ -93,12 +99,17 @@ def closed_form(
     l2: float,
     fit_intercept: bool = True,
     report: Callable[[int], None] = lambda n: None,
+    overwrite: bool = False,
 ) -> LinearItems:
-    """Return the weights of all items' ridge regressions; `report` is told of rows done."""
-    square = gram.square()
+    """Return the weights of all items' ridge regressions; `report` is told of rows done.
+
+    With `overwrite`, dense counts are used up.
+    """
     means = gram.means
+    square = gram.square(overwrite)
     if fit_intercept:  # an intercept without a penalty is the same as centred columns
-        square -= np.outer(np.sqrt(gram.total) * means, np.sqrt(gram.total) * means)
+        for r in range(0, len(means), _ROWS):
+            square[r : r + _ROWS] -= np.outer(gram.total * means[r : r + _ROWS], means)
     square[np.diag_indices_from(square)] += l2
     inverse = invert(square, report)
     scale = -1.0 / inverse.diagonal()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -14,10 +15,10 @@ from tacit.baskets.blend import blend_features, learn_weights
 from tacit.baskets.item_model import Gram, LinearItems, closed_form
 from tacit.baskets.item_records import as_matrix, item_schema
 from tacit.baskets.neighbors import cosine_neighbors
-from tacit.baskets.sparse_inverse import local_regressions
+from tacit.baskets.sparse_inverse import sparse_regressions
 from tacit.baskets.state import recommender_of_state, state_of_recommender
 from tacit.baskets.tuning import choose_penalty, hide_items
-from tacit.errors import InputError
+from tacit.errors import InputError, InputWarning
 from tacit.estimator import Estimator, open_path
 from tacit.machine import check_int, count_jobs
 from tacit.parameters import (
@@ -50,6 +51,7 @@ __all__ = ["Recommender"]
 
 ALGORITHMS = ("auto", "blend", "linear", "neighbors", "popularity")
 _TREE_ITEMS = 2_000  # "auto" grows trees for no more items than these
+_LOG_COLUMNS, _LOG_LABELS = 10, 20  # few columns of very many labels look like a log
 _PENALTY = 100.0  # where no record can be held out
 _LEAST_HELD_OUT, _MOST_HELD_OUT = 1_000, 10_000
 
@@ -74,11 +76,11 @@ class Recommender(Estimator):
         Whether the linear model has a constant for each item, so that items that say nothing of
         each other are recommended by their popularity.
     n_neighbors : int, default 200
-        Items that each item is near to, by the cosine: for "neighbors", for :meth:`similar`, and
-        for the linear model of more than `max_dense_items` items.
+        Items that each item is near to, by the cosine: for "neighbors" and for :meth:`similar`.
+        So many predict each item in the linear model of more than `max_dense_items` items.
     max_dense_items : int, default 20_000
         Up to so many items, the linear model has a weight for every pair. Beyond, each item is
-        predicted from its nearest items only.
+        predicted from `n_neighbors` others only: the nearest, and those that these lack most.
     validation_fraction : float, default 0.1
         Of the records, to choose the penalty and to weigh the blend: 1,000 at least, if these are
         no more than a quarter of all records, and 10,000 at most.
@@ -122,7 +124,10 @@ class Recommender(Estimator):
     Notes
     -----
     An item is a value that is not its column's default: in tables of baskets a column, else a
-    column and a label. Of columns that are True or False, or 1 or 0, the item is True, or 1.
+    column and a label. Of columns that are True or False, or 1 or 0, the item is True, or 1. A
+    rating of 1 and one of 5 are different items, and so are all amounts: give the ratings that
+    count as liked, such as ``ratings >= 4``, or all that are there. A log of records and items
+    becomes a Table by :meth:`Table.from_long`.
 
     References
     ----------
@@ -208,6 +213,8 @@ class Recommender(Estimator):
     def _learn(self, records: Table | PartitionedTable, spec: InputSpec) -> Self:
         schema = spec.schema
         n_items = schema.n_values
+        if self.discretise == "auto" and self.kinds is None:
+            _doubt_items(schema)
         if n_items == 0:
             raise InputError("X holds no item: in each column, all records have the same value")
         algorithm = self.algorithm
@@ -216,17 +223,17 @@ class Recommender(Estimator):
         rng = make_generator(self.random_state)
         counted = records.pairs(n_jobs=self.n_jobs)
         gram = Gram(counted.stored, float(counted.total))
+        del counted
         self._linear: LinearItems | None = None
         self._trees: DependencyNetwork | None = None
         self._blend: NDArray[np.float64] | None = None
         self.l2_: float | None = None
         self.selection_ = pl.DataFrame(schema={"l2": pl.Float64, "ndcg": pl.Float64})
+        self.counts_, self._total = gram.counts, gram.total
         self._near = cosine_neighbors(gram, int(self.n_neighbors))
         if algorithm in ("linear", "blend"):
             self._learn_linear(records, gram, algorithm == "blend", rng)
         self.algorithm_ = algorithm
-        self.counts_ = gram.counts
-        self._total = gram.total
         self._input = spec
         spec.note(self)
         return self
@@ -246,38 +253,37 @@ class Recommender(Estimator):
             if len(numbers):
                 table = records.take(numbers)
                 held_out = hide_items(table, rng)
-                rest = gram.without(table)
         self.l2_ = float(self.l2) if chosen else _PENALTY
         if held_out is not None and not chosen:
             self._report("choosing the penalty")
-            self.l2_, tried = choose_penalty(rest, held_out, self.fit_intercept)
+            self.l2_, tried = choose_penalty(gram, table, held_out, self.fit_intercept)
             self.selection_ = pl.DataFrame(tried, schema=self.selection_.schema, orient="row")
         if blended and gram.together.shape[0] > 1 and len(records.schema) > 1:
             self._report("growing trees")
             if held_out is not None:
-                self._weigh(records, numbers, rest, held_out)
+                self._weigh(records, numbers, gram.without(table), held_out)
             self._trees = self._grow(records)
             if self._blend is None:  # nothing to weigh them by: linear scores, and trees for ties
                 self._blend = np.array([1.0, 0.0, 0.0, 1e-3])
         self._report("learning the weights of items")
-        self._linear = self._regress(gram)
+        self._linear = self._regress(gram, overwrite=True)
 
     def _hold_out(self, n_records: int, rng: np.random.Generator) -> NDArray[np.int64]:
         size = round(float(self.validation_fraction) * n_records)
         size = min(max(size, min(_LEAST_HELD_OUT, n_records // 4)), _MOST_HELD_OUT)
         return np.sort(rng.choice(n_records, size, replace=False))
 
-    def _regress(self, gram: Gram) -> LinearItems:
-        """Return the linear model of counts."""
+    def _regress(self, gram: Gram, overwrite: bool = False) -> LinearItems:
+        """Return the linear model of counts, which are used up with `overwrite`."""
         assert self.l2_ is not None
         n = gram.together.shape[0]
         if n > self.max_dense_items:
-            near = cosine_neighbors(gram, int(self.n_neighbors))
-            return local_regressions(
-                gram, near, self.l2_, self.fit_intercept, count_jobs(self.n_jobs)
-            )
+            return sparse_regressions(
+                gram, self._near, self.l2_, self.fit_intercept, int(self.n_neighbors),
+                count_jobs(self.n_jobs),
+            )  # fmt: skip
         with show_progress("items", n, bool(self.verbose)) as report:
-            return closed_form(gram, self.l2_, self.fit_intercept, report)
+            return closed_form(gram, self.l2_, self.fit_intercept, report, overwrite)
 
     def _grow(self, records: Table | PartitionedTable) -> DependencyNetwork:
         network = DependencyNetwork(discretise=None, n_jobs=self.n_jobs, verbose=self.verbose)
@@ -516,6 +522,26 @@ class Recommender(Estimator):
     def from_state(cls, state: store.State) -> Self:
         """Make a recommender of a file's arrays, after checking that they go together."""
         return recommender_of_state(cls, state)
+
+
+def _doubt_items(schema: Schema) -> None:
+    """Warn of items that nobody means: numbers, such as ratings, and the columns of a log."""
+    distinct = {id(labels): labels for labels in schema.labels}
+    numbers = {k for k, x in distinct.items() if len(x) > 2 and x.kind == "numeric"}
+    few_columns = len(schema) <= _LOG_COLUMNS
+    if not numbers and not (few_columns and schema.n_values > _LOG_LABELS * len(schema)):
+        return
+    column = next((k for k, x in enumerate(schema.labels) if id(x) in numbers), 0)
+    example = item_name(schema, schema.values_of(column)[0])
+    warnings.warn(
+        InputWarning(
+            f"X: each label of a column is an item of its own, {example!r} for one. Make a log of "
+            "records and items a Table with tacit.Table.from_long(X, record, item); of ratings or "
+            "amounts, give those that count, such as X >= 4. Setting kinds or discretise says that "
+            "labels are meant"
+        ),
+        stacklevel=4,
+    )
 
 
 def _nearest(near: sparse.csr_array) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PENALTIES", "HiddenItems", "choose_penalty", "hide_items"]
 
-PENALTIES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 10_000.0)
+PENALTIES = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 1e4, 3e4, 1e5)
 _LEAST_HIDDEN, _MOST_HIDDEN = 30, 20_000
 _CELLS = 20_000_000  # scores of hidden items that are held at a time, at most
 _CHUNK = 2_000_000
@@ -95,10 +95,11 @@ def hide_items(table: Table, rng: np.random.Generator) -> HiddenItems | None:
 
 
 def choose_penalty(
-    gram: Gram, held_out: HiddenItems, fit_intercept: bool
+    gram: Gram, records: Table, held_out: HiddenItems, fit_intercept: bool
 ) -> tuple[float, list[tuple[float, float]]]:
     """Return the penalty that ranks hidden items best, and what all that were tried are worth.
 
+    `gram` is that of all records, those held out (`records`) included.
     Of many items only the most common ones are predicted: the penalty is about how many records
     there are, not how many items. Penalties are tried from the middle outwards while they help.
     """
@@ -108,12 +109,12 @@ def choose_penalty(
     if some:
         entries = np.flatnonzero(np.isin(held_out.hidden, items))
         held_out = HiddenItems(held_out.baskets.take(entries), held_out.hidden[entries])
-        gram = gram.of_items(items)
+    rest = gram.without(records, items if some else None)
     tried: dict[int, float] = {}
 
     def worth(k: int) -> float:
         if k not in tried:
-            model = closed_form(gram, PENALTIES[k], fit_intercept)
+            model = closed_form(rest, PENALTIES[k], fit_intercept)
             tried[k] = held_out.quality(_scorer(model, items, len(counts), some))
         return tried[k]
 

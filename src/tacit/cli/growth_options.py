@@ -41,7 +41,10 @@ class GrowthOptions:
             help="Every leaf has the prior's weight for each label, or a fraction of it."
         ),
     ] = "k2"
-    prior_weight: Annotated[float, growth_option(min=0, help="The weight of the prior.")] = 1.0
+    prior_weight: Annotated[
+        float | None,
+        growth_option(min=0, help="The weight of the prior; by default a half or 1."),
+    ] = None
     kappa: Annotated[
         Any,
         growth_option(

@@ -39,6 +39,12 @@ class Prior(NamedTuple):
 
     strength: float
     mean: NDArray[np.float64]  # of each cell
+    of_clusters: NDArray[np.float64] | None = None  # and of each cluster, of those that were split
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """Where tables are drawn to, cells × clusters, or × 1 where that is the same for all."""
+        return self.mean[:, None] if self.of_clusters is None else self.of_clusters
 
 
 class Tree(NamedTuple):
@@ -56,6 +62,7 @@ class TreeClusters:
     weights: NDArray[np.float64]  # (n_clusters,): P(cluster)
     cells: NDArray[np.float64]  # (n_cells, n_clusters): P(label | label of the parent, cluster)
     log_prior: float = 0.0  # up to a constant
+    power: float = 1.0  # of P(cluster, record): below 1, records belong to clusters less surely
 
     @property
     def n_clusters(self) -> int:
@@ -79,7 +86,16 @@ class TreeClusters:
         defaults = np.ones((len(layout.offsets) - 1, self.n_clusters))
         defaults[: len(schema)] = self.cells[layout.default_cells]
         stored[: schema.n_values] *= defaults[schema.value_columns]
-        return stored, defaults
+        if self.power == 1:
+            return stored, defaults
+        return stored**self.power, defaults**self.power
+
+    def tempered(self, power: float) -> TreeClusters:
+        """Return clusters whose P(cluster, record) counts to this power, in what they expect.
+
+        It is the inverse temperature of deterministic annealing (Ueda and Nakano).
+        """
+        return self if power == 1 else replace(self, power=power)
 
     def ordered(self, order: NDArray[np.int64], scale: float = 1.0) -> TreeClusters:
         """Return some of the clusters, in an order, with weights times `scale`."""
@@ -92,9 +108,10 @@ class TreeClusters:
         """Return P(cluster | record), if asked for, and log P(record)."""
         given = _core.Records(records.indptr, records.values, self.layout.n_ids)
         parts, logs = _core.em_posterior(
-            given, self.layout.offsets, self.weights, *self.factors, responsibilities, n_jobs
-        )
-        return parts, logs if records.within is None else logs + records.within
+            given, self.layout.offsets, self.weights**self.power, *self.factors,
+            responsibilities, n_jobs,
+        )  # fmt: skip
+        return parts, logs if records.within is None else logs + self.power * records.within
 
 
 def expect(clusters: TreeClusters, records: TreeRecords, n_jobs: int = 1) -> ExpectedCounts:
@@ -103,11 +120,12 @@ def expect(clusters: TreeClusters, records: TreeRecords, n_jobs: int = 1) -> Exp
         records.indptr, records.values, clusters.layout.n_ids, None, records.weights
     )
     totals, stored, log_likelihood = _core.em_step(
-        given, clusters.layout.offsets, clusters.weights, *clusters.factors, False, n_jobs
-    )
+        given, clusters.layout.offsets, clusters.weights**clusters.power, *clusters.factors,
+        False, n_jobs,
+    )  # fmt: skip
     if records.within is not None:
         each = records.within if records.weights is None else records.within * records.weights
-        log_likelihood += float(each.sum())
+        log_likelihood += clusters.power * float(each.sum())
     return ExpectedCounts(totals, stored, log_likelihood, records.weight)
 
 
@@ -138,14 +156,14 @@ def maximise(trees: list[Tree], expected: list[ExpectedCounts]) -> list[TreeClus
     total = sum(float(counts.totals.sum() + _CLUSTER * counts.n_clusters) for counts in expected)
     groups = []
     for (layout, prior), found in zip(trees, expected, strict=True):
-        counts = cell_counts(layout, found) + prior.strength * prior.mean[:, None]
+        counts = cell_counts(layout, found) + prior.strength * prior.means
         sums = layout.row_sums(counts)
-        # A row of which nothing is known is that of all records.
-        cells = np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), prior.mean[:, None])
+        # A row of which nothing is known is that of the prior.
+        cells = np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), prior.means)
         cells = np.maximum(cells, LEAST_PROBABILITY)
         cells /= layout.row_sums(cells)
         weights = (found.totals + _CLUSTER) / total
-        log_prior = prior.strength * float(prior.mean @ np.log(cells).sum(axis=1))
+        log_prior = prior.strength * float((prior.means * np.log(cells)).sum())
         log_prior += _CLUSTER * float(np.log(weights).sum())
         groups.append(TreeClusters(layout, weights, cells, log_prior))
     return groups

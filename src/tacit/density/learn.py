@@ -32,6 +32,8 @@ __all__ = [
     "Options",
     "TreesOfSample",
     "choose_clusters",
+    "distances",
+    "indicators",
     "learn_clusters",
     "separate_trees",
 ]
@@ -56,6 +58,7 @@ class Options(NamedTuple):
     missing: Literal["state", "ignore"]
     n_jobs: int
     report: Callable[[str], None] = lambda line: None
+    power: float = 1.0  # of P(cluster, record) in the E-step
 
 
 @dataclass(frozen=True)
@@ -92,11 +95,11 @@ def soft_start(layout: TreeLayout, table: Table, n_clusters: int, rng: np.random
     chance = None if table.weights is None else table.weights / table.weights.sum()
     most = table.n_records if chance is None else int(np.count_nonzero(chance))
     seeds = rng.choice(table.n_records, min(n_clusters, most), replace=False, p=chance)
-    values, columns = _indicators(table)
-    distances = _distances(values, columns, seeds)
-    between = distances[seeds][~np.eye(len(seeds), dtype=bool)]
+    held = values, columns = indicators(table)
+    near = distances(held, (values[seeds], columns[seeds]))
+    between = near[seeds][~np.eye(len(seeds), dtype=bool)]
     spread = max(float(between.std()), 1.0) if len(between) else 1.0
-    parts = np.exp(-(distances - distances.min(axis=1, keepdims=True)) / spread)
+    parts = np.exp(-(near - near.min(axis=1, keepdims=True)) / spread)
     parts /= parts.sum(axis=1, keepdims=True)
     if table.weights is not None:
         parts *= table.weights[:, None]
@@ -108,7 +111,7 @@ def soft_start(layout: TreeLayout, table: Table, n_clusters: int, rng: np.random
     return ExpectedCounts(parts.sum(axis=0), stored, 0.0, float(parts.sum()))
 
 
-def _indicators(table: Table) -> tuple[sparse.csr_array, sparse.csr_array]:
+def indicators(table: Table) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Return which values, and which columns, records store."""
     ones, schema = np.ones(len(table.values)), table.schema
     values = table.values.astype(np.int64)
@@ -120,18 +123,19 @@ def _indicators(table: Table) -> tuple[sparse.csr_array, sparse.csr_array]:
     )
 
 
-def _distances(
-    values: sparse.csr_array, columns: sparse.csr_array, seeds: NDArray[np.int64]
+def distances(
+    records: tuple[sparse.csr_array, sparse.csr_array],
+    seeds: tuple[sparse.csr_array, sparse.csr_array],
 ) -> NDArray[np.float64]:
-    """Return in how many columns records differ from seeds.
+    """Return in how many columns records differ from seeds; both are what `indicators` returns.
 
     These are the columns that either of them stores, less those that both store, less those in
     which both store the same.
     """
-    lengths = np.diff(values.indptr).astype(np.float64)
-    same = values @ values[seeds].T.toarray() + columns @ columns[seeds].T.toarray()
-    distances: NDArray[np.float64] = lengths[:, None] + lengths[seeds] - same
-    return distances
+    lengths, of_seeds = (np.diff(some[0].indptr).astype(np.float64) for some in (records, seeds))
+    same = records[0] @ seeds[0].T.toarray() + records[1] @ seeds[1].T.toarray()
+    found: NDArray[np.float64] = lengths[:, None] + of_seeds - same
+    return found
 
 
 # EM
@@ -146,6 +150,9 @@ def run_em(
 ) -> Fit:
     """Take EM steps until the objective, or the likelihood of what is held out, stops rising.
 
+    The objective is log-likelihood and log prior. Of clusters that are tempered by a power q, the
+    likelihood of a record counts as (Σ over clusters of P(cluster, record)^q)^(1/q).
+
     Of records held out, the best pass counts; the last passes did nothing for them.
     """
     expected, trace = start, list[float]()
@@ -157,7 +164,9 @@ def run_em(
         given = [held_out.tree_records(tree.layout, jobs) for tree in trees]
     while len(trace) < options.max_iter:
         groups = maximise(trees, expected)
-        expected = source.expect(groups)
+        expected = source.expect([group.tempered(options.power) for group in groups])
+        first = expected[0]
+        expected[0] = replace(first, log_likelihood=first.log_likelihood / options.power)
         log_prior = sum(group.log_prior for group in groups)
         trace.append(expected[0].log_likelihood + log_prior)
         gain = np.inf if len(trace) < 2 else trace[-1] - trace[-2]

@@ -101,13 +101,17 @@ def beliefs(group: TreeClusters, given: list[Floats], up: Upward) -> list[tuple[
 
 
 def log_joint(groups: list[TreeClusters], codes: Codes) -> Floats:
-    """Return log P(cluster, what is known) of all trees' clusters, clusters × records."""
+    """Return log P(cluster, what is known) of all trees' clusters, clusters × records.
+
+    Of tempered clusters, it is that times their power.
+    """
     parts = []
     for group in groups:
         given = tables(group)
         weights = np.log(group.weights)[:, None]
         blocks = [
-            pass_up(group, given, codes[rows]).logs + weights for rows in row_blocks(group, codes)
+            group.power * (pass_up(group, given, codes[rows]).logs + weights)
+            for rows in row_blocks(group, codes)
         ]
         parts.append(np.hstack(blocks) if blocks else np.zeros((group.n_clusters, 0)))
     return np.vstack(parts)

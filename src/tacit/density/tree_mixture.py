@@ -16,17 +16,10 @@ from tacit.density.answers import (
     likely_record,
     marginals_of,
 )
-from tacit.density.average import learn_average
 from tacit.density.clusters import column_counts
-from tacit.density.learn import (
-    Fit,
-    Options,
-    TreesOfSample,
-    choose_clusters,
-    learn_clusters,
-    separate_trees,
-)
+from tacit.density.learn import Fit, Options
 from tacit.density.observed import Observed, observe
+from tacit.density.search import Choices, Search
 from tacit.density.show import edge_frame, mixture_scene, mixture_text
 from tacit.density.source import Source
 from tacit.density.state import mixture_of_state, state_of_mixture
@@ -62,8 +55,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TreeMixture"]
 
-_PART = 0.8  # of the records that the trees of further members are found from
 _JOINT_LABELS, _MOST_JOINT_LABELS = (1, 4, 8, 12), 1024
+_MOST_SPLITS = 30
 
 
 class TreeMixture(DensityEstimator):
@@ -103,6 +96,14 @@ class TreeMixture(DensityEstimator):
         Columns that say much of each other are taken together as one column of a tree, a block,
         while their labels have no more than so many combinations: several columns that are one
         hidden column of labels, say. 1 leaves all columns alone; "auto" tries that and others.
+    splits : int or "auto", default "auto"
+        How often clusters are divided in two on the way to `n_clusters`: EM starts with fewer,
+        and the prior of a half is as the cluster was that it came from, not as all records are.
+        "auto" tries several; without a `validation`, or with trees of their own, it is 0.
+    inverse_temperature : float or "auto", default "auto"
+        The power of P(cluster, record) by which EM divides records among clusters, at most 1. Below
+        1 they are divided more evenly than the model says, and learnt by heart later. "auto"
+        tries several; without a `validation` it is 1, which is EM.
     max_clusters : int, default 1024
         For ``n_clusters="auto"``.
     max_iter : int, default 200
@@ -148,13 +149,14 @@ class TreeMixture(DensityEstimator):
         given the cluster, by the weights of the clusters whose tree has the edge.
     trace_ : ndarray
         Log-likelihood and logarithm of the prior, in nats, after each pass of the first member;
-        with trees of their own, since they were found.
+        with trees of their own, since they were found, with splits, since the last. With an inverse
+        temperature q below 1, sums over clusters are of P(cluster, record)^q, to the power 1/q.
     n_iter_ : int
     converged_ : bool
     selection_ : polars.DataFrame
-        What was tried: numbers of clusters, smoothing, labels of blocks, passes, and the mean
-        log-likelihood of records held out, or the approximate log marginal likelihood a record, in
-        nats.
+        What was tried: numbers of clusters, smoothing, labels of blocks, splits, inverse
+        temperatures, passes, and the mean log-likelihood of records held out, or the approximate
+        log marginal likelihood a record, in nats.
     schema_ : Schema
         Columns, labels and defaults.
     n_parameters_ : int
@@ -197,6 +199,8 @@ class TreeMixture(DensityEstimator):
         smoothing: float | Literal["auto"] = "auto",
         prune: bool = True,
         max_joint_labels: int | Literal["auto"] = "auto",
+        splits: int | Literal["auto"] = "auto",
+        inverse_temperature: float | Literal["auto"] = "auto",
         max_clusters: int = 1024,
         max_iter: int = 200,
         tol: float = 1e-6,
@@ -254,6 +258,10 @@ class TreeMixture(DensityEstimator):
             check_int(self.max_joint_labels, "max_joint_labels", 1, _MOST_JOINT_LABELS)
         if self.smoothing != "auto":
             check_number(self.smoothing, "smoothing", 0)
+        if self.inverse_temperature != "auto":
+            check_number(self.inverse_temperature, "inverse_temperature", 0, 1, above=True)
+        if self.splits != "auto":
+            check_int(self.splits, "splits", 0, _MOST_SPLITS)
         check_choice(self.trees, "trees", ("shared", "separate"))
         check_choice(self.missing, "missing", ("state", "ignore"))
         check_choice(self.unseen, "unseen", ("error", "default"))
@@ -263,6 +271,11 @@ class TreeMixture(DensityEstimator):
         check_number(self.tol, "tol", 0)
         if isinstance(self.validation, float | int):
             check_number(self.validation, "validation", 0, 1, above=True, below=True)
+        for name, plain in (("splits", 0), ("inverse_temperature", 1)):
+            if self.validation is None and getattr(self, name) not in ("auto", plain):
+                raise InputError(f"{name}: needs records to choose by, but validation is None")
+        if self.trees == "separate" and self.splits not in ("auto", 0):
+            raise InputError('splits: clusters with trees="separate" are not divided')
         if isinstance(self.validation, str):
             raise InputError("validation must be a fraction, data or None, not a text")
 
@@ -278,9 +291,13 @@ class TreeMixture(DensityEstimator):
             None if self.smoothing == "auto" else float(self.smoothing), bool(self.prune),
             self.missing, count_jobs(self.n_jobs), self._report,
         )  # fmt: skip
-        members, selection = self._learn_members(source, held_out, options, rng)
+        sample = source.sample(rng)
+        choices = self._choices(sample.filled.n_records)
+        search = Search(source, sample, held_out, options, choices, rng)
+        best = search.run()
+        _, members = search.average(best, int(self.n_estimators))
         self._keep(members, spec, schema)
-        self.selection_ = selection
+        self.selection_ = search.frame(best)
         return self
 
     def _hold_out(
@@ -296,12 +313,8 @@ class TreeMixture(DensityEstimator):
         inputs = Inputs.read(self, self.validation, spec, absent=self.absent)
         return observe(inputs.ranked(), source.schema, self.unseen)
 
-    def _learn_members(
-        self, source: Source, held_out: Observed | None, options: Options, rng: np.random.Generator
-    ) -> tuple[list[Fit], pl.DataFrame]:
-        """Return the mixtures that are averaged, and what was tried for the first."""
-        sample = source.sample(rng)
-        n_records = sample.filled.n_records
+    def _choices(self, n_records: int) -> Choices:
+        """Return what there is to choose from."""
         numbers = [2**k for k in range(32) if 2**k <= min(self.max_clusters, n_records)]
         if self.n_clusters != "auto":
             numbers = [int(self.n_clusters)]
@@ -310,60 +323,17 @@ class TreeMixture(DensityEstimator):
                     f"n_clusters={numbers[0]}, but there are only n_samples={n_records} records "
                     "to learn from"
                 )
-        tried = []
-        for most_labels in self._joint_labels():
-            trees = TreesOfSample(sample, most_labels, rng, options)
-
-            def learn(n_clusters: int, strength: float, trees: Any = trees) -> Fit:
-                tree = trees.of(n_clusters, strength)
-                return learn_clusters(source, sample, tree, n_clusters, rng, options, held_out)
-
-            for n, strength, fit in choose_clusters(learn, numbers, options.smoothing):
-                tried.append((n, strength, most_labels, fit))
-            source.forget()
-        # The first of each size of blocks is its best, and comes first where it is the best of all.
-        best = max(
-            {entry[2]: entry for entry in reversed(tried)}.values(), key=lambda e: e[3].score
+        labels: tuple[int, ...] = _JOINT_LABELS
+        if self.max_joint_labels != "auto":
+            labels = (int(self.max_joint_labels),)
+        return Choices(
+            numbers,
+            None if self.smoothing == "auto" else float(self.smoothing),
+            labels,
+            "auto" if self.splits == "auto" else int(self.splits),
+            self.inverse_temperature,
+            self.trees,
         )
-        tried.sort(key=lambda entry: (entry is not best, -entry[3].score, entry[0]))
-        n_clusters, strength, most_labels, fit = best
-        score = "held_out" if held_out is not None else "log_marginal"
-        selection = pl.DataFrame(
-            {
-                "n_clusters": [n for n, *_ in tried],
-                "smoothing": [s for _, s, *_ in tried],
-                "joint_labels": [most for _, _, most, _ in tried],
-                "passes": [len(found.trace) for *_, found in tried],
-                score: [found.score for *_, found in tried],
-            }
-        )
-
-        def member(strength: float) -> Fit:
-            source.forget()
-            chosen = options._replace(smoothing=strength)
-            part = source.sample(rng, _PART)
-            tree = TreesOfSample(part, most_labels, rng, chosen).of(n_clusters, strength)
-            fit = learn_clusters(source, sample, tree, n_clusters, rng, chosen, held_out)
-            return self._finish(source, fit, sample, chosen, held_out)
-
-        first = self._finish(source, fit, sample, options, held_out)
-        chooser = held_out if self.smoothing == "auto" else None
-        n_members = int(self.n_estimators)
-        members = learn_average(member, first, strength, n_members, chooser, options.n_jobs)
-        return members, selection
-
-    def _joint_labels(self) -> tuple[int, ...]:
-        """Return the sizes of blocks that are tried."""
-        if self.max_joint_labels == "auto":
-            return _JOINT_LABELS
-        return (int(self.max_joint_labels),)
-
-    def _finish(
-        self, source: Source, fit: Fit, sample: Any, options: Options, held_out: Observed | None
-    ) -> Fit:
-        if self.trees == "shared" or fit.groups[0].n_clusters == 1:
-            return fit
-        return separate_trees(source, fit, sample, options, held_out)
 
     def _report(self, line: str) -> None:
         if self.verbose:
@@ -378,7 +348,7 @@ class TreeMixture(DensityEstimator):
                 order = np.argsort(-group.weights, kind="stable")
                 groups.append(group.ordered(order, 1 / len(members)))
                 counts.append(expected.ordered(order).scaled(1 / len(members)))
-                trees.append(tree)
+                trees.append(tree._replace(prior=tree.prior._replace(of_clusters=None)))
         self._input, self._schema = spec, schema
         self._groups, self._trees, self._expected = groups, trees, counts
         first = members[0]

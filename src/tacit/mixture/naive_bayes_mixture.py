@@ -141,7 +141,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         Of the records that were fitted.
     labels_ : ndarray of shape (n_records,)
         The most probable cluster of each record that was fitted; not for partitions, of which
-        :meth:`predict` says it.
+        :meth:`predict` says it. What only records of the weight 0 hold counts as the default.
     log_likelihood_ : float
         Of the records that were fitted, in nats.
     trace_ : ndarray
@@ -215,7 +215,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
                 f"n_clusters={self.n_clusters!r}, but warm_start goes on with "
                 f"{self.n_clusters_} clusters"
             )
-        everything, spec = self._make_problem(X, sample_weight, continues=continues)
+        everything, spec, dropped = self._make_problem(X, sample_weight, continues=continues)
         problem = everything.weighty()
         if continues and problem.prior.adaptive:
             known = problem.prior.with_strength(problem.schema, self.prior_strength_)
@@ -243,20 +243,22 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         self.selection_ = None if selection is None else pl.DataFrame(selection)
         self.__dict__.pop("labels_", None)  # those of an earlier fit
         if isinstance(everything, TableProblem):
+            if dropped is not None:  # what only such records hold is not known
+                everything = replace(everything, records=self._read(dropped, "default"))
             self.labels_ = self._label(everything)
 
     def _make_problem(
         self, X: Any, sample_weight: Any, *, continues: bool, prior: Prior | None = None
-    ) -> tuple[Problem, InputSpec]:
-        """Return records and a prior: of a first fit, or under the schema of the one before."""
+    ) -> tuple[Problem, InputSpec, Any]:
+        """Return records with a prior, what is remembered, and all data if fit dropped records."""
         records = as_partitioned(X)
         if records is not None:
-            return self._make_partitioned_problem(records, continues=continues, prior=prior)
+            return *self._make_partitioned_problem(records, continues=continues, prior=prior), None
         if continues:
-            table, spec = weigh(self._read(X), sample_weight), self._input
+            table, spec, everything = weigh(self._read(X), sample_weight), self._input, None
         else:
-            inputs = Inputs.fit(copy(self), X, None, sample_weight, kinds=self.kinds)
-            table = inputs.table(self.discretise, n_jobs=self.n_jobs)
+            inputs = Inputs.fit(copy(self), X, None, sample_weight, kinds=self.kinds, drop=True)
+            table, everything = inputs.table(self.discretise, n_jobs=self.n_jobs), inputs.all_data
             spec = inputs.remembered
         if table.weights is not None and table.weights.sum() == 0:
             raise InputError("sample_weight: all weights are zero")
@@ -266,7 +268,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
             check_enough(k, n_weighty, len(distinct_records(table, k)))
         prior = prior or self._make_prior(table.one_way())
         jobs, single = count_jobs(self.n_jobs), self.precision == "single"
-        return TableProblem(table, prior, jobs, single), spec
+        return TableProblem(table, prior, jobs, single), spec, everything
 
     def _make_partitioned_problem(
         self, records: PartitionedTable, *, continues: bool, prior: Prior | None
@@ -375,13 +377,13 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
             checked._check_partitions(sample_weight)
         if first:
             check_int(self.n_clusters, "n_clusters", 1)
-            problem, spec = self._make_problem(X, sample_weight, continues=False)
+            problem, spec, _ = self._make_problem(X, sample_weight, continues=False)
             problem = problem.weighty()
             run = self._best_start(problem, make_generator(self.random_state))
             self._keep(problem.after(run), spec, in_double(problem, run))
             self.selection_ = None
             return self
-        problem, _ = self._make_problem(X, sample_weight, continues=True, prior=self._prior)
+        problem, *_ = self._make_problem(X, sample_weight, continues=True, prior=self._prior)
         batch = problem.expect(self._parameters)
         rate = float(self._n_batches + 2) ** -0.7
         weight = self.expected_.weight + batch.weight
@@ -418,10 +420,10 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         """The log-likelihood of the records that were fitted."""
         return self.expected_.log_likelihood
 
-    def _read(self, X: Any) -> Table:
+    def _read(self, X: Any, unseen: Any = None) -> Table:
         check_is_fitted(self, "expected_")
         inputs = Inputs.read(self, X, self._input, absent=self.absent)
-        return inputs.table(unseen=self.unseen, n_jobs=self.n_jobs)
+        return inputs.table(unseen=unseen or self.unseen, n_jobs=self.n_jobs)
 
     def _table_problem(self, X: Any) -> TableProblem:
         return TableProblem(self._read(X), self._prior, count_jobs(self.n_jobs))

@@ -77,6 +77,7 @@ class Inputs:
     target_name: str | None = None
     weights: NDArray[np.float64] | None = None
     kept: NDArray[np.bool_] | None = None  # which records were not dropped; None for all
+    all_data: Any = None  # the data before records were dropped, if some were
 
     # Taking
 
@@ -187,6 +188,7 @@ class Inputs:
         if not self.weights.any():
             raise InputError("sample_weight: all weights are zero")
         kept = self.kept = self.weights > 0
+        self.all_data = self.data
         if isinstance(self.data, Table):
             self.data = self.data.with_weights(None).take(kept)
         elif isinstance(self.data, pl.DataFrame):

@@ -50,6 +50,12 @@ class _Plan:
     last: NDArray[np.int64]
     fill: NDArray[np.int64]
 
+    @classmethod
+    def unchanged(cls, schema: Schema) -> _Plan:
+        """Return the plan under which all values stay what they are."""
+        none = np.zeros(0, np.int64)
+        return cls(np.arange(schema.n_values), none, none, none)
+
     @property
     def renames(self) -> bool:
         """Whether all that happens is that stored values get other ids."""
@@ -162,7 +168,7 @@ def take_records(table: Table, chosen: NDArray[np.int64]) -> Parts:
     """Return the parts of a table with the chosen records only."""
     check_size(len(chosen), table.n_columns)
     schema = table.schema
-    parts = _rewrite(table, schema, _plan(schema, schema, range(len(schema))), chosen)
+    parts = _rewrite(table, schema, _Plan.unchanged(schema), chosen)
     parts.weights = None if table.weights is None else table.weights[chosen]
     parts.native = table._native
     parts.index = None if table.index is None else table.index.gather(chosen)

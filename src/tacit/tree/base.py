@@ -27,6 +27,7 @@ from tacit.table.targets import (
 from tacit.tree.growth.bins import in_bins
 from tacit.tree.growth.coding import number_columns, table_coding
 from tacit.tree.growth.settings import (
+    averages,
     even_settings,
     exact_total,
     fixed_leaf,
@@ -135,6 +136,7 @@ class TreeEstimator(Estimator):
             prior_weight=settings["prior_weight"],
             kappa=learnt_kappa(self.kappa),
             log_structure=log_structure(grown.nodes.column, settings["split_prices"]),
+            averaged=averages(settings),
         )
 
     # What it holds
@@ -293,7 +295,7 @@ class TreeClassifier(ClassifierMixin, LogProbabilities, TreeEstimator):  # type:
         *,
         splits: Literal["binary", "complete", "both"] = "binary",
         prior: Literal["k2", "bdeu"] = "k2",
-        prior_weight: float = 1.0,
+        prior_weight: float | None = None,
         kappa: float | Literal["auto"] = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 1,

@@ -57,13 +57,15 @@ class DecisionTreeClassifier(TreeClassifier):
         The Dirichlet prior of a leaf: `prior_weight` for each class, or `prior_weight` for the
         whole tree, divided among classes and leaves: a leaf has the fraction of it that it has of
         all combinations of the columns' values. Leaf probabilities are smoothed by it.
-    prior_weight : float, default 1.0
-        Zero means class frequencies as probabilities, and is not for "bayes_factor".
+    prior_weight : float, optional
+        By default a half with "k2" and ``kappa="auto"`` (Jeffreys' prior), else 1. Zero means class
+        frequencies as the probabilities of nodes, and is not for "bayes_factor".
     kappa : "auto" or float, default "auto"
         The prior probability of a tree, for "bayes_factor" and "bic". With "auto" every split
         pays for having been chosen: all columns are equally probable, and so are all splits of a
         column, so that a split of one of n columns with s splits has the probability 1 / (n s),
-        and 1 / 10 at most.
+        and 1 / 10 at most. The probabilities of a tree's leaf are then averages over the nodes on
+        the way to it, each by the probability that the way ends there.
         A number makes it proportional to kappa to the number of parameters, whatever there is to
         choose from; 0.1 is usual. For "bic" a number means that nothing is paid for the choice.
     max_depth : int, optional
@@ -131,9 +133,9 @@ class DecisionTreeClassifier(TreeClassifier):
     >>> print(tree.to_text())
     rain: no 75 %, yes 25 % (200 records)
     sky = grey
-      wind < 2.5: no 98 % (50 records)
-      wind ≥ 2.5: yes 98 % (50 records)
-    sky = blue: no 99 % (100 records)
+      wind < 2.5: no 99 % (50 records)
+      wind ≥ 2.5: yes 99 % (50 records)
+    sky = blue: no > 99 % (100 records)
     >>> tree.predict({"sky": ["grey"], "wind": [3]}).tolist()
     ['yes']
     """

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import special
 
 from tacit.table.input_spec import InputSpec
+from tacit.tree.averaging import average_on_the_way
 from tacit.tree.growth.bins import nodes_without
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class TreeModel:
     prior_weight: float
     kappa: float | Literal["auto"]
     log_structure: float = 0.0  # the logarithm of the prior probability of its splits
+    # Whether probabilities are averages over the ways to a leaf that end earlier.
+    averaged: bool = False
     # The mean of a numeric target in each node, and its prior: mean (a deviation from the base),
     # kappa, alpha and beta.
     means: NDArray[np.float64] = field(init=False)
@@ -79,7 +82,15 @@ class TreeModel:
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
         """The probability of each class in each node."""
-        return class_probabilities(self.nodes, self.prior, self.prior_weight)
+        nodes = self.nodes
+        own = class_probabilities(nodes, self.prior, self.prior_weight)
+        if not self.averaged:
+            return own
+        above = np.full(nodes.n_nodes, -1)
+        for node in np.flatnonzero(nodes.column >= 0).tolist():
+            above[nodes.children_of(node)] = node
+        begin = np.arange(nodes.n_nodes) * own.shape[1]
+        return average_on_the_way(own.ravel(), begin, above, nodes.gain).reshape(own.shape)
 
     @cached_property
     def log_likelihood(self) -> float:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
     from tacit.tree.base import TreeEstimator
 
-__all__ = ["tree_from_state", "tree_to_state"]
+__all__ = ["is_averaged", "tree_from_state", "tree_to_state"]
 
 T = TypeVar("T", bound="TreeEstimator")
 
@@ -54,6 +54,7 @@ def tree_to_state(tree: TreeEstimator) -> store.State:
         "prior_weight": model.prior_weight,
         "kappa": model.kappa,
         "log_structure": model.log_structure,
+        "averaged": model.averaged,
     }
     if hasattr(tree, "classes_"):
         facts |= pack_classes(tree.classes_)
@@ -89,6 +90,7 @@ def tree_from_state(kind: type[T], state: store.State) -> T:
         prior_weight=check_number(facts["prior_weight"], "prior_weight", 0.0),
         kappa=learnt_kappa(facts["kappa"]),
         log_structure=-check_number(-facts.get("log_structure", 0.0), "log_structure", 0.0),
+        averaged=is_averaged(facts),
     )
     if hasattr(kind, "predict_proba"):
         tree.classes_ = unpack_classes(facts)
@@ -100,6 +102,14 @@ def tree_from_state(kind: type[T], state: store.State) -> T:
     tree._model = model
     spec.note(tree)
     return tree
+
+
+def is_averaged(facts: dict[str, Any]) -> bool:
+    """Return whether a model's probabilities are averages on the way."""
+    averaged = facts.get("averaged", False)  # not in files from before there were averages
+    if not isinstance(averaged, bool):
+        raise InputError(f"'averaged' is {averaged!r}")
+    return averaged
 
 
 def _name(target: Any) -> str | None:

@@ -115,6 +115,8 @@ def build_rules(
 def _queries(
     schema: Schema, start: NDArray[np.int64], cells: NDArray[np.int64]
 ) -> list[dict[str, Any]]:
-    pairs = [(schema.names[c], schema.labels[c][code]) for c, code in cells.tolist()]
+    known, which = np.unique(cells, axis=0, return_inverse=True)  # there are few, each many times
+    conditions = [(schema.names[c], schema.labels[c][code]) for c, code in known.tolist()]
+    pairs = [conditions[k] for k in which.ravel().tolist()]
     ends = start.tolist()
     return [dict(pairs[a:b]) for a, b in pairwise(ends)]

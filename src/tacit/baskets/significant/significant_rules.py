@@ -252,7 +252,7 @@ class SignificantRules(Listed, Estimator):
         if self.default_conditions != "auto":
             check_flag(self.default_conditions, "default_conditions")
         check_choice(self.missing, "missing", ("state", "ignore", "error"))
-        check_number(self.level, "level", 0, 1 - 1e-12, above=True)
+        check_number(self.level, "level", 0, 1, above=True, below=True)
         jobs = count_jobs(self.n_jobs)
         return _Settings(alpha, correction, n_permutations, min_support, max_size, jobs)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "averages",
     "even_scale",
     "even_settings",
     "exact_total",
@@ -42,8 +43,10 @@ MOST = 2**62  # leaves and questions: more than any table has records
 MOST_WEIGHT = 2.0**52  # sums of whole numbers are exact in a float up to twice this
 
 
-def _prior_weight(value: Any, bayes: bool) -> float:
+def _prior_weight(value: Any, bayes: bool, usual: float) -> float:
     """Return a prior's weight; if it is beyond all data or next to nothing, sums lose it."""
+    if value is None:
+        return usual
     weight = check_number(value, "prior_weight", 0.0, above=bayes)
     if weight > 1e12 or 0 < weight < 1e-100:
         raise InputError(f"prior_weight must be 0 or from 1e-100 to 1e12, got {value!r}")
@@ -57,14 +60,16 @@ def grow_settings(model: Any) -> dict[str, Any]:
     kappa = check_kappa(model.kappa)
     check_choice(model.unseen, "unseen", ("error", "default"))
     depth, leaves = model.max_depth, model.max_leaf_nodes
-    bayes = criterion == "bayes_factor"
+    bayes, pays = criterion == "bayes_factor", kappa is None and criterion in PAYING
+    prior = check_choice(getattr(model, "prior", "k2"), "prior", PRIORS)
+    k2 = prior == "k2"
     return {
         "criterion": criterion,
         "unit": 1.0,
-        "prior": check_choice(getattr(model, "prior", "k2"), "prior", PRIORS),
-        "prior_weight": _prior_weight(model.prior_weight, bayes),
+        "prior": prior,
+        "prior_weight": _prior_weight(model.prior_weight, bayes, 0.5 if pays and k2 else 1.0),
         "log_kappa": 0.0 if kappa is None else math.log(kappa),
-        "split_prices": None if kappa is None and criterion in PAYING else (),
+        "split_prices": None if pays else (),
         "min_leaf": check_int(model.min_samples_leaf, "min_samples_leaf", 1),
         "max_depth": -1 if depth is None else min(check_int(depth, "max_depth", 1), MOST),
         "max_leaves": -1 if leaves is None else min(check_int(leaves, "max_leaf_nodes", 1), MOST),
@@ -138,6 +143,16 @@ def price_splits(
 def log_structure(columns: NDArray[np.int32], prices: Sequence[float]) -> float:
     """Return the logarithm of the prior probability of splits, given the column of each node."""
     return -math.fsum(prices[column] for column in columns[columns >= 0].tolist() if len(prices))
+
+
+def averages(settings: dict[str, Any]) -> bool:
+    """Return whether leaf probabilities are averages over the ways to them that end earlier.
+
+    A leaf of a graph may have several ways to it, and numbers have no probabilities.
+    """
+    prices = settings["split_prices"]
+    pays = settings["criterion"] in PAYING and (prices is None or len(prices) > 0)
+    return pays and not settings["merge"]
 
 
 def fixed_weights(weights: Any, *, fine: bool = False) -> tuple[Any, float]:

@@ -25,6 +25,7 @@ from tacit.tree.decision_tree import DecisionTreeClassifier
 from tacit.tree.growth.bins import nodes_without
 from tacit.tree.growth.coding import ordered_columns
 from tacit.tree.growth.settings import (
+    averages,
     fixed_leaf,
     fixed_weights,
     grow_settings,
@@ -72,9 +73,9 @@ class DependencyNetwork(Estimator):
         Whether a split tells one value from the rest, or all values apart.
     prior : {"k2", "bdeu"}
         Which Dirichlet prior the probabilities in the leaves have.
-    prior_weight : float, default 1.0
+    prior_weight : float, optional
         How many records it is worth: for each value of the target in each leaf, or with "bdeu" in
-        all of a tree.
+        all of a tree. By default a half with "k2" and ``kappa="auto"``, else 1.
     kappa : "auto" or float, default "auto"
         The prior probability of trees: every split pays for having been chosen among all, or every
         parameter makes a tree less probable by this factor; see :class:`DecisionTreeClassifier`.
@@ -140,7 +141,7 @@ class DependencyNetwork(Estimator):
         *,
         splits: Literal["binary", "complete", "both"] = "binary",
         prior: Literal["k2", "bdeu"] = "k2",
-        prior_weight: float = 1.0,
+        prior_weight: float | None = None,
         kappa: float | Literal["auto"] = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
@@ -182,7 +183,7 @@ class DependencyNetwork(Estimator):
         settings["min_leaf"] = fixed_leaf(settings["min_leaf"], settings["unit"])
         ordered = ordered_columns(table.schema)
         forest = grow_network(table, weights, ordered, settings, jobs, verbose=self.verbose)
-        return self._keep(inputs.remembered, forest)
+        return self._keep(inputs.remembered, forest, averaged=averages(settings))
 
     def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> DependencyNetwork:
         """Grow the trees of a partitioned table, all of them level by level."""
@@ -192,24 +193,25 @@ class DependencyNetwork(Estimator):
         X = X if self.discretise is None else X.cut(self.discretise)
         ordered = ordered_columns(X.schema)
         forest = grow_partitioned_network(X, ordered, settings, self.n_jobs, self.verbose)
-        return self._keep(InputSpec.of_schema(X.schema), forest)
+        return self._keep(InputSpec.of_schema(X.schema), forest, averaged=averages(settings))
 
-    def _keep(self, spec: InputSpec, forest: Forest) -> DependencyNetwork:
+    def _keep(self, spec: InputSpec, forest: Forest, *, averaged: bool) -> DependencyNetwork:
         """Note what was learnt, and what follows from it."""
         self._input = spec
         self.forest_ = forest
         schema = spec.schema
         # Parameters may be set anew without anything being learnt.
+        given = self.prior_weight
         self._learnt_by: dict[str, Any] = {
             "criterion": self.criterion,
             "prior": self.prior,
-            "prior_weight": float(self.prior_weight),
+            "prior_weight": given if given is None else float(given),
             "kappa": learnt_kappa(self.kappa),
             "splits": self.splits,
         }
-        weight = self._learnt_by["prior_weight"]
+        weight = grow_settings(self)["prior_weight"]
         self._derived = DerivedFromForest(
-            forest, schema.arities, schema.defaults, self.prior, weight
+            forest, schema.arities, schema.defaults, self.prior, weight, averaged
         )
         self.n_leaves_ = forest.n_leaves
         spec.note(self)
@@ -286,7 +288,8 @@ class DependencyNetwork(Estimator):
             spec,
             target_name=name,
             log_structure=log_structure(columns, growth["split_prices"]),
-            **learnt,
+            averaged=self._derived.averaged,
+            **{**learnt, "prior_weight": self._derived.prior_weight},
         )
         tree.classes_ = class_labels(schema.labels[position].items)
         tree.n_classes_ = len(tree.classes_)

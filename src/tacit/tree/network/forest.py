@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tacit import _core
+from tacit.tree.averaging import average_on_the_way
 from tacit.tree.network.influence import Influences, find_influences
 from tacit.tree.nodes import Nodes, SplitArrays
 
@@ -201,11 +202,20 @@ class DerivedFromForest:
     defaults: NDArray[np.int64]
     prior: str
     prior_weight: float
+    averaged: bool  # whether probabilities are averages over the ways that end earlier
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
         """The probabilities of all codes in all nodes, laid out as the forest's stats."""
-        return node_probabilities(self.forest, self.arities, self.prior, self.prior_weight)
+        forest = self.forest
+        own = node_probabilities(forest, self.arities, self.prior, self.prior_weight)
+        if not self.averaged:
+            return own
+        sizes = self.arities[forest.tree_of_node]
+        above = np.full(len(sizes), -1)
+        parent, child = forest.edges
+        above[child] = parent
+        return average_on_the_way(own, np.cumsum(sizes) - sizes, above, forest.gain)
 
     @cached_property
     def arcs(self) -> Arcs:

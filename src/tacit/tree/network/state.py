@@ -12,6 +12,7 @@ from tacit.parameters import earlier_parameters, plain_parameters
 from tacit.table.input_spec import InputSpec
 from tacit.tree.growth.settings import grow_settings
 from tacit.tree.network.forest import Forest, array_names
+from tacit.tree.state import is_averaged
 
 if TYPE_CHECKING:
     from tacit.schema import Schema
@@ -35,6 +36,7 @@ def network_to_state(network: DependencyNetwork) -> store.State:
     facts = {
         "parameters": {**plain_parameters(network), **network._learnt_by},
         "unit": network.forest_.unit,
+        "averaged": network._derived.averaged,
     }
     return {
         "features": np.frombuffer(network._input.to_json(), np.uint8),
@@ -60,7 +62,7 @@ def network_from_state(kind: type[N], state: store.State) -> N:
     arrays = dict(zip(array_names(), (state[name] for name in _TYPES), strict=True))
     forest = Forest(**arrays, unit=unit)
     _check_forest(spec.schema, forest)
-    network._keep(spec, forest)
+    network._keep(spec, forest, averaged=is_averaged(facts))
     return network
 
 
