@@ -33,7 +33,7 @@ export class ModelsView {
   refresh(place) {
     const { page } = this;
     const { columns } = page.schema;
-    if (this.target < 0) this.target = Math.max(page.state.target, 0);
+    if (this.target < 0) this.target = page.state.target < 0 ? page.schema.target ?? 0 : page.state.target;
     /** @type {[string, string][]} */
     const names = columns.map((column, c) => [String(c), column.name]);
     /** @type {[string, string][]} */
