@@ -61,6 +61,10 @@ def _tree(table: Table, target: int) -> dict[str, Any]:
     tree = DecisionTreeClassifier().fit(table, name)
     nodes, schema = tree.nodes_, tree.schema_
     position = [table.schema.position(column) for column in schema.names]
+    # Numbers that are labels of the table lie between thresholds of the tree.
+    codes_of = [
+        now.find_all(table.schema.labels[c]) for now, c in zip(schema.labels, position, strict=True)
+    ]
     paths: list[dict[int, NDArray[np.bool_]] | None] = [None] * nodes.n_nodes
     parents = [-1] * nodes.n_nodes
     asked = [-1] * nodes.n_nodes
@@ -72,8 +76,9 @@ def _tree(table: Table, target: int) -> dict[str, Any]:
         path = paths[k]
         assert path is not None
         for child, inside in _branches(nodes, schema, k):
-            before = path.get(position[c], np.ones(len(inside), np.bool_))
-            paths[child] = {**path, position[c]: before & inside}
+            matching = inside[codes_of[c]] & (codes_of[c] >= 0)
+            before = path.get(position[c], np.ones(len(matching), np.bool_))
+            paths[child] = {**path, position[c]: before & matching}
             parents[child], asked[child] = k, position[c]
     codes = [table.schema[name].code(label) for label in tree.classes_.tolist()]
     return {

@@ -121,7 +121,7 @@ def packed_records(table: Table) -> bytes:
             header["columns"].append({"size": size, "rare": -1})
     head = json.dumps(header).encode()
     start = len(head).to_bytes(4, "little") + head
-    return zlib.compress(b"".join([start, *arrays]), 9)
+    return zlib.compress(b"".join([start, *arrays]), 6)
 
 
 def _distinct(table: Table) -> tuple[NDArray[np.int64], NDArray[Any]]:
