@@ -1,8 +1,8 @@
 """``tacit explore``: serves a file, or writes it as a page."""
 
 import http.client
-import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -62,16 +62,24 @@ def test_a_saved_tree_is_explored_without_its_file(days, tmp_path):
     [
         (["-o", "x.png"], "--output: 'x.png' must end in .html"),
         (["--target", "nothing", "-o", "x.html"], "--target: there is no column 'nothing'"),
-        (["--no-browser", "--port", "1"], "--port: 1 cannot be used"),
     ],
 )
 def test_bad_input_is_told(days, arguments, said, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    if "--port" in arguments and os.geteuid() == 0:
-        pytest.skip("root may use any port")
     result = run(app, ["explore", str(days), *arguments])
     assert result.exit_code == 1
     assert said in result.stderr
+
+
+def test_a_port_in_use_is_told(days):
+    pytest.importorskip("uvicorn")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        result = run(app, ["explore", str(days), "--no-browser", "--port", str(port)])
+    assert result.exit_code == 1
+    assert f"--port: {port} cannot be used" in result.stderr
 
 
 def test_it_serves_until_it_is_told_to_stop(days):

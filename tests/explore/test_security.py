@@ -2,6 +2,7 @@
 
 import http.client
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -139,6 +140,23 @@ def test_bad_requests_are_told_why(server, cookie, body, said):
 @pytest.mark.parametrize("path", ["/static/../server.py", "/static/%2e%2e/server.py", "/static/x"])
 def test_there_are_no_other_files(server, cookie, path):
     assert request(server, path, Cookie=cookie)[0] == 404
+
+
+def test_many_at_once_get_the_same_answers(server, cookie):
+    names = tacit.datasets.load_visits().schema.names
+    asks = [
+        json.dumps({"ask": [{"given": f"{c}:!0", "sets": [[d] for d in range(len(names))]}]})
+        for c in range(6)
+    ]
+
+    def ask(body):
+        return request(server, "/api/tables", "POST", body, Cookie=cookie)[::2]
+
+    alone = [ask(body) for body in asks]
+    assert {status for status, _ in alone} == {200}
+    with ThreadPoolExecutor(16) as pool:
+        together = list(pool.map(ask, asks * 40))
+    assert together == alone * 40
 
 
 def test_it_listens_on_this_machine_only(server):

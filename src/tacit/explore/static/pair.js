@@ -102,7 +102,7 @@ export class PairView {
     return el("div", { class: "facts" },
       fact(this.page.schema.weighted ? "weight" : "records", number(total)),
       fact("mutual information", `${information.toPrecision(3)} nats`),
-      fact("χ²", `${chi2.toPrecision(4)}, ${dof} d.f.`),
+      fact("χ²", `${chi2 < 1000 ? chi2.toPrecision(4) : number(chi2)}, ${dof} d.f.`),
       fact("p", p < 1e-300 ? "< 1e-300" : p.toPrecision(2)),
       fact("Cramér's V", v.toFixed(3)));
   }
