@@ -1,13 +1,13 @@
 """Test log-likelihood of binary records: trees, mixtures, mixtures of trees, and circuits.
 
-``python -m benchmarks.density [SET …]`` measures these sets, or all. Results are kept, so that it
-can be run in parts; the page is written from those of all sets once all have been measured.
+``python -m benchmarks.density [SET …] [--seeds N]`` measures these sets, or all. Results are kept,
+so that it can be run in parts; the page is written once all sets have been measured.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -59,12 +59,12 @@ def _models(data: DataSet) -> dict[str, Callable[[int], Any]]:
     }
 
 
-def _ours(data: DataSet) -> dict[str, Scores]:
+def _ours(data: DataSet, seeds: int) -> dict[str, Scores]:
     """Return what each model comes to."""
     results = {}
     for name, make in _models(data).items():
-        seeds = 1 if name.startswith("Chow") else SEEDS
-        runs = [cpu_seconds(lambda seed=seed, make=make: make(seed)) for seed in range(seeds)]
+        starts = range(1 if name.startswith("Chow") else seeds)
+        runs = [cpu_seconds(lambda seed=seed, make=make: make(seed)) for seed in starts]
         scores = [model.score(data.test) for _, model in runs]
         results[name] = Scores(scores, fmean(seconds for seconds, _ in runs))
     return results
@@ -76,22 +76,28 @@ def _peer(result: peers.Result) -> str:
     return f"{result.test:.2f}{'' if result.complete else '*'} ({result.seconds:.1f} s)"
 
 
-def _measure(name: str) -> dict[str, Any]:
+def _measure(name: str, seeds: int) -> dict[str, Any]:
     """Return all results of one set, as they are kept."""
     data = load(name)
     theirs = peers.learn_all(data) if peers.at_hand() else {}
-    return {"ours": _ours(data), "theirs": theirs}
+    return {"ours": _ours(data, seeds), "theirs": theirs}
 
 
 def main() -> None:
-    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    for name in sys.argv[1:] or names():
-        kept[name] = _measure(name)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("sets", nargs="*", default=names())
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    asked = parser.parse_args()
+    for name in asked.sets:
+        measured = _measure(name, asked.seeds)
+        kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
         RESULTS.parent.mkdir(exist_ok=True)
+        kept[name] = measured
         RESULTS.write_text(json.dumps(kept))
         for model, (tests, seconds) in kept[name]["ours"].items():
             print(f"{name}: {model} {Scores(tests, seconds)} ({seconds:.1f} s)", flush=True)
     left = [name for name in names() if name not in kept]
+    seeds = [len(kept[name]["ours"][f"{MEMBERS} tree mixtures"][0]) for name in kept]
     if left:
         print(f"Not measured yet, and the page is as it was: {', '.join(left)}")
         return
@@ -100,10 +106,11 @@ def main() -> None:
     section.part(
         "Binary records of DEBD",
         "Mean log-likelihood of test records, in nats, and beside it the CPU time of training on "
-        f"one core: means of {SEEDS} seeds, and the standard deviation between seeds. A Chow–Liu "
-        "tree has no seed. Whatever is chosen is chosen by the "
-        "validation records, which are not learnt from; the naive-Bayes mixture chooses by its "
-        f"approximate marginal likelihood. “{MEMBERS} tree mixtures” is `n_estimators={MEMBERS}`. "
+        f"one core: of {min(seeds)} seed{'s' * (min(seeds) > 1)}, with the standard deviation "
+        "between seeds where there are several. A Chow–Liu tree has no seed. Whatever is "
+        "chosen is chosen by the validation records, which are not learnt from; the naive-Bayes "
+        "mixture chooses by its approximate marginal likelihood. "
+        f"“{MEMBERS} tree mixtures” is `n_estimators={MEMBERS}`. "
         "The best of them is in bold.",
     )
     if not names():

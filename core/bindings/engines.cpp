@@ -4,6 +4,7 @@
 #include "bindings/common.hpp"
 #include "engine/adtree.hpp"
 #include "engine/bitmaps.hpp"
+#include "engine/planner.hpp"
 #include "engine/scan.hpp"
 
 namespace tacit::bindings {
@@ -97,19 +98,20 @@ nb::object dense_many(Engine& engine, const In<std::int64_t>& columns,
   const nb::int_ total(offsets.data()[n_sets]);
   return filled(engine.store(), total, [&](Result out) {
     run([&] {
-      Question question = as_question({}, {given, first, last});
-      Poller poller(signal_pending);
-      for (std::size_t k = 0; k < n_sets; ++k) {
-        question.columns.assign(columns.data() + starts.data()[k],
-                                columns.data() + starts.data()[k + 1]);
-        const std::int64_t at = offsets.data()[k];
-        engine.dense(question,
-                     {out.counts ? out.counts + at : nullptr, out.sums ? out.sums + at : nullptr},
-                     signal_pending);
-        poller.check();
-      }
+      engine.dense_many(columns.data(), starts.data(), offsets.data(), n_sets,
+                        as_question({}, {given, first, last}).given, out, signal_pending);
     });
   });
+}
+
+// The engine that would answer, and nanoseconds: scan, bitmaps, the tree's answer, its growth.
+nb::object planned(const Planner& planner, Positions columns, const Positions& given,
+                   const Positions& first, const Positions& last) {
+  const Question question = as_question(std::move(columns), {given, first, last});
+  Planner::Costs costs{};
+  run([&] { costs = planner.plan(question); });
+  static const char* const names[] = {"scan", "bitmaps", "tree"};
+  return nb::make_tuple(names[costs.kind], costs.scan, costs.bitmaps, costs.answer, costs.growth);
 }
 
 nb::object scan_some(Scan& scan, const Positions& columns, const In<std::int32_t>& chosen,
@@ -283,6 +285,18 @@ void register_engines(nb::module_& m) {
            nb::sig("def restore(self, order: Sequence[int], nodes: Values, varies: Values, "
                    "slots: Values, lists: Values, sums: Values | None) -> None"),
            "Look at arrays that arrays() made; ValueError if they are not a tree.");
+  nb::class_<Planner, Engine>(m, "Planner", "Chooses an engine for each question.")
+      .def(nb::init<Store, std::shared_ptr<Scan>, std::shared_ptr<Bitmaps>, std::shared_ptr<Tree>,
+                    std::int64_t>(),
+           nb::arg("store"), nb::arg("scan"), nb::arg("bitmaps"), nb::arg("tree"),
+           nb::arg("bitmap_limit"),
+           nb::sig("def __init__(self, store: ColumnStore, scan: Scan, bitmaps: Bitmaps, "
+                   "tree: Tree, bitmap_limit: int) -> None"))
+      .def("plan", planned, nb::arg("columns"), nb::arg("given"), nb::arg("first"), nb::arg("last"),
+           nb::sig("def plan(self, columns: Sequence[int], given: Sequence[int], "
+                   "first: Sequence[int], last: Sequence[int]) -> "
+                   "tuple[str, float, float, float, float]"),
+           "The engine that would answer now, and expected costs in nanoseconds.");
 }
 
 }  // namespace tacit::bindings

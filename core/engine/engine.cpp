@@ -27,6 +27,20 @@ void for_cells(const ColumnStore& store, const Some& some, const std::vector<std
 
 }  // namespace
 
+void Engine::dense_many(const std::int64_t* columns, const std::int64_t* starts,
+                        const std::int64_t* offsets, std::size_t n_sets,
+                        const std::vector<Condition>& given, Result out, Poll poll) {
+  Question question{{}, given};
+  Poller poller(poll);
+  for (std::size_t k = 0; k < n_sets; ++k) {
+    question.columns.assign(columns + starts[k], columns + starts[k + 1]);
+    const std::int64_t at = offsets[k];
+    dense(question, {out.counts ? out.counts + at : nullptr, out.sums ? out.sums + at : nullptr},
+          poll);
+    poller.check();
+  }
+}
+
 std::int64_t count_cells(const ColumnStore& store, const std::vector<std::int64_t>& columns) {
   std::int64_t n = 1;
   for (const std::int64_t c : columns) n *= store.arity(c);

@@ -184,6 +184,14 @@ class Tree(Engine):
     def restore(self, order: Sequence[int], nodes: Values, varies: Values, slots: Values, lists: Values, sums: Values | None) -> None:
         """Look at arrays that arrays() made; ValueError if they are not a tree."""
 
+class Planner(Engine):
+    """Chooses an engine for each question."""
+
+    def __init__(self, store: ColumnStore, scan: Scan, bitmaps: Bitmaps, tree: Tree, bitmap_limit: int) -> None: ...
+
+    def plan(self, columns: Sequence[int], given: Sequence[int], first: Sequence[int], last: Sequence[int]) -> tuple[str, float, float, float, float]:
+        """The engine that would answer now, and expected costs in nanoseconds."""
+
 def find_rules(start: Ints, rows: Indices, offsets: Ints, defaults: Ints, n_records: int, weights: Floats | None, target: int, code: int, n_conditions: tuple[int, int], min_support: float, n_rules: int, measure: str, z: float, defaults_allowed: bool, redundant: bool, method: str, n_jobs: int) -> tuple[list[tuple[tuple[tuple[int, int], ...], Any, Any, float]], Any, Any]:
     """
     Find the conditions under which the target has a code: (conditions as (column, code)

@@ -110,7 +110,7 @@ class ADTree(Counter, store.Saved):
 
     # Counting
 
-    def _engine(self, positions: list[int], given: list[int], n_cells: int) -> _core.Engine:
+    def _engine(self) -> _core.Engine:
         return self._tree
 
     @property

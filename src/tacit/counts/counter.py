@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.counts.contingency.cells import MAX_CELLS
 from tacit.counts.contingency.table import ContingencyTable
+from tacit.counts.cube import rolled_up
 from tacit.errors import InputError, refuse_partitions
 from tacit.machine import check_fits
 from tacit.plot.html import Result
@@ -20,6 +21,7 @@ from tacit.schema import check_query
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from tacit import _core
@@ -79,8 +81,8 @@ class Counter(Result, ABC):
         """Bytes held besides the table."""
 
     @abstractmethod
-    def _engine(self, positions: list[int], given: list[int], n_cells: int) -> _core.Engine:
-        """Return the engine that is to count."""
+    def _engine(self) -> _core.Engine:
+        """Return the engine that counts."""
 
     def count(self, query: Mapping[str, Any]) -> int | float:
         """Return the (weighted) number of records that match ``{column: label, …}``.
@@ -93,7 +95,7 @@ class Counter(Result, ABC):
             matches an empty collection.
         """
         given = self._query(query, "query")
-        count: int | float = self._engine([], given[0], 1).dense([], *given).item()
+        count: int | float = self._engine().dense([], *given).item()
         return count
 
     def table(
@@ -117,12 +119,69 @@ class Counter(Result, ABC):
         """
         positions, axes, n_cells = self._axes(columns)
         fixed: Given = ([], [], []) if given is None else self._query(given, "given")
+        return self._counted(positions, axes, n_cells, fixed, layout)
+
+    def _counted(
+        self,
+        positions: list[int],
+        axes: tuple[Column, ...],
+        n_cells: int,
+        fixed: Given,
+        layout: Layout,
+    ) -> ContingencyTable:
         if n_cells > _ALWAYS_DENSE or layout != "auto":
             layout = self._check_layout(layout, n_cells)
-        engine = self._engine(positions, fixed[0], n_cells)
+        engine = self._engine()
         if layout == "sparse":
             return ContingencyTable.from_cells(axes, *engine.sparse(positions, *fixed))
         return ContingencyTable(axes, engine.dense(positions, *fixed))
+
+    def cube(
+        self, columns: Sequence[str | int], given: Mapping[str, Any] | None = None
+    ) -> pl.DataFrame:
+        """Count every combination of labels, with roll-ups: each column, or all of it.
+
+        The rows are those of ``SELECT columns, count(*), GROUPING(columns) … GROUP BY CUBE
+        (columns)`` in SQL. A column that is rolled up is null; what is missing in the data is null,
+        too, and `grouping` tells them apart. The frame can be handed to whatever reads Arrow:
+        ``duckdb.sql("FROM cube WHERE grouping = 1")``.
+
+        Parameters
+        ----------
+        columns : sequence of str or int
+            At most 16.
+        given : mapping, optional
+            Count only the records that match, as for :meth:`count`.
+
+        Returns
+        -------
+        polars.DataFrame
+            The columns, `count`, and `grouping`: a bit for each column that is rolled up, the
+            lowest for the last one. Combinations that do not occur are left out; the total is
+            always there.
+
+        Examples
+        --------
+        >>> import tacit
+        >>> visits = tacit.datasets.load_visits()
+        >>> counts = tacit.counter(visits)
+        >>> cube = counts.cube(["region", "weather"], given={"region": ["east", "west"]})
+        >>> cube.filter(cube["grouping"] == 0b01)  # of each region, all weather
+        shape: (2, 4)
+        ┌────────┬─────────┬───────┬──────────┐
+        │ region ┆ weather ┆ count ┆ grouping │
+        │ ---    ┆ ---     ┆ ---   ┆ ---      │
+        │ str    ┆ bool    ┆ i64   ┆ i64      │
+        ╞════════╪═════════╪═══════╪══════════╡
+        │ east   ┆ null    ┆ 2945  ┆ 1        │
+        │ west   ┆ null    ┆ 3958  ┆ 1        │
+        └────────┴─────────┴───────┴──────────┘
+        """
+        whole = self.table(columns, given)
+        total = self.count({} if given is None else given)
+        if self._records.weights is None:
+            return rolled_up(whole, total)
+        return rolled_up(whole, total, lambda chosen: self.table(chosen, given))
 
     def tables(
         self,
@@ -155,11 +214,7 @@ class Counter(Result, ABC):
         offsets = np.fromiter(accumulate(sizes, initial=0), np.int64, len(sizes) + 1)
         starts = np.fromiter(accumulate(map(len, sets), initial=0), np.int64, len(sizes) + 1)
         flat = np.fromiter((c for positions in sets for c in positions), np.int64, int(starts[-1]))
-        largest = max(range(len(sets)), key=sizes.__getitem__, default=None)
-        engine = self._engine(
-            [] if largest is None else sets[largest], fixed[0], max(sizes, default=1)
-        )
-        counts = engine.dense_many(flat, starts, offsets, *fixed)
+        counts = self._engine().dense_many(flat, starts, offsets, *fixed)
         return Tables(self._columns, sets, counts, offsets)
 
     def _sets(self, column_sets: Any) -> list[list[int]]:
