@@ -71,7 +71,7 @@ $(BIN)/python -m pip install -q --no-build-isolation -e '$(1)'
 endef
 
 $(VENV)/.installed: $(SOURCES) | $(BIN)/python
-	$(call install,.)
+	$(call install,.[explore])
 	touch $@
 
 $(VENV)/.developed: $(SOURCES) | $(BIN)/python
