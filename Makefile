@@ -28,6 +28,7 @@ types: $(VENV)/.developed
 bench: $(VENV)/.developed .venv-boomer/.installed .venv-deeprob/.installed
 	$(call install,.[bench])
 	$(BIN)/pip install -q --no-deps sparsecomputation six  # it asks for a package that was renamed
+	$(BIN)/pip install -q --no-deps pami validators deprecated wrapt  # it asks for far more than it needs
 	$(BIN)/python -m benchmarks
 
 # mlrl-boomer asks for versions of NumPy and scikit-learn of its own.
@@ -70,7 +71,7 @@ $(BIN)/python -m pip install -q --no-build-isolation -e '$(1)'
 endef
 
 $(VENV)/.installed: $(SOURCES) | $(BIN)/python
-	$(call install,.)
+	$(call install,.[explore])
 	touch $@
 
 $(VENV)/.developed: $(SOURCES) | $(BIN)/python

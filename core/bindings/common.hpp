@@ -147,6 +147,7 @@ void register_records(nb::module_& m);
 void register_counts(nb::module_& m);
 void register_arrange(nb::module_& m);
 void register_encode(nb::module_& m);
+void register_baskets(nb::module_& m);
 void register_log(nb::module_& m);
 void register_check(nb::module_& m);
 void register_engines(nb::module_& m);

@@ -4,6 +4,7 @@
 #include "bindings/common.hpp"
 #include "engine/adtree.hpp"
 #include "engine/bitmaps.hpp"
+#include "engine/planner.hpp"
 #include "engine/scan.hpp"
 
 namespace tacit::bindings {
@@ -12,9 +13,18 @@ namespace {
 using Positions = std::vector<std::int64_t>;
 using Store = std::shared_ptr<ColumnStore>;
 
-Question as_question(Positions columns, const Positions& given, const Positions& codes) {
+// Conditions as they come: ranges of codes, those of a column one after another and ascending.
+struct Given {
+  const Positions &columns, &first, &last;
+};
+
+Question as_question(Positions columns, const Given& given) {
   Question question{std::move(columns), {}};
-  for (std::size_t k = 0; k < given.size(); ++k) question.given.push_back({given[k], codes[k]});
+  for (std::size_t k = 0; k < given.columns.size(); ++k) {
+    if (k == 0 || given.columns[k] != given.columns[k - 1])
+      question.given.push_back({given.columns[k], {}});
+    question.given.back().codes.add(given.first[k], given.last[k]);
+  }
   return question;
 }
 
@@ -64,16 +74,16 @@ nb::object cells_to_numpy(const ColumnStore& store, SparseCells&& result) {
   return nb::make_tuple(to_numpy(std::move(result.cells), {n}), counts);
 }
 
-nb::object dense(Engine& engine, Positions columns, const Positions& given,
-                 const Positions& codes) {
-  const Question question = as_question(std::move(columns), given, codes);
+nb::object dense(Engine& engine, Positions columns, const Positions& given, const Positions& first,
+                 const Positions& last) {
+  const Question question = as_question(std::move(columns), {given, first, last});
   return filled(engine.store(), shape_of(engine.store(), question.columns),
                 [&](Result out) { run([&] { engine.dense(question, out, signal_pending); }); });
 }
 
-nb::object sparse(Engine& engine, Positions columns, const Positions& given,
-                  const Positions& codes) {
-  const Question question = as_question(std::move(columns), given, codes);
+nb::object sparse(Engine& engine, Positions columns, const Positions& given, const Positions& first,
+                  const Positions& last) {
+  const Question question = as_question(std::move(columns), {given, first, last});
   SparseCells result;
   run([&] { result = engine.sparse(question, signal_pending); });
   return cells_to_numpy(engine.store(), std::move(result));
@@ -83,24 +93,25 @@ nb::object sparse(Engine& engine, Positions columns, const Positions& given,
 // its table counts[offsets[k] … offsets[k + 1]).
 nb::object dense_many(Engine& engine, const In<std::int64_t>& columns,
                       const In<std::int64_t>& starts, const In<std::int64_t>& offsets,
-                      const Positions& given, const Positions& codes) {
+                      const Positions& given, const Positions& first, const Positions& last) {
   const std::size_t n_sets = starts.size() - 1;
   const nb::int_ total(offsets.data()[n_sets]);
   return filled(engine.store(), total, [&](Result out) {
     run([&] {
-      Question question = as_question({}, given, codes);
-      Poller poller(signal_pending);
-      for (std::size_t k = 0; k < n_sets; ++k) {
-        question.columns.assign(columns.data() + starts.data()[k],
-                                columns.data() + starts.data()[k + 1]);
-        const std::int64_t at = offsets.data()[k];
-        engine.dense(question,
-                     {out.counts ? out.counts + at : nullptr, out.sums ? out.sums + at : nullptr},
-                     signal_pending);
-        poller.check();
-      }
+      engine.dense_many(columns.data(), starts.data(), offsets.data(), n_sets,
+                        as_question({}, {given, first, last}).given, out, signal_pending);
     });
   });
+}
+
+// The engine that would answer, and nanoseconds: scan, bitmaps, the tree's answer, its growth.
+nb::object planned(const Planner& planner, Positions columns, const Positions& given,
+                   const Positions& first, const Positions& last) {
+  const Question question = as_question(std::move(columns), {given, first, last});
+  Planner::Costs costs{};
+  run([&] { costs = planner.plan(question); });
+  static const char* const names[] = {"scan", "bitmaps", "tree"};
+  return nb::make_tuple(names[costs.kind], costs.scan, costs.bitmaps, costs.answer, costs.growth);
 }
 
 nb::object scan_some(Scan& scan, const Positions& columns, const In<std::int32_t>& chosen,
@@ -115,8 +126,8 @@ nb::object scan_some(Scan& scan, const Positions& columns, const In<std::int32_t
 }
 
 nb::object tree_bounded(Tree& tree, Positions columns, const Positions& given,
-                        const Positions& codes) {
-  const Question question = as_question(std::move(columns), given, codes);
+                        const Positions& first, const Positions& last) {
+  const Question question = as_question(std::move(columns), {given, first, last});
   const nb::object shape = shape_of(tree.store(), question.columns);
   auto estimate = empty_array<std::int64_t>(shape), lower = empty_array<std::int64_t>(shape),
        upper = empty_array<std::int64_t>(shape);
@@ -214,18 +225,19 @@ void register_engines(nb::module_& m) {
                   "rows: Indices, weights: Floats | None) -> None"))
       .def_prop_ro("nbytes", &ColumnStore::bytes);
   nb::class_<Engine>(m, "Engine", "Anything that makes contingency tables.")
-      .def("dense", dense, nb::arg("columns"), nb::arg("given"), nb::arg("codes"),
+      .def("dense", dense, nb::arg("columns"), nb::arg("given"), nb::arg("first"), nb::arg("last"),
            nb::sig("def dense(self, columns: Sequence[int], given: Sequence[int], "
-                   "codes: Sequence[int]) -> Counts"),
+                   "first: Sequence[int], last: Sequence[int]) -> Counts"),
            "The table of some columns, with an axis for each.")
-      .def("sparse", sparse, nb::arg("columns"), nb::arg("given"), nb::arg("codes"),
+      .def("sparse", sparse, nb::arg("columns"), nb::arg("given"), nb::arg("first"),
+           nb::arg("last"),
            nb::sig("def sparse(self, columns: Sequence[int], given: Sequence[int], "
-                   "codes: Sequence[int]) -> tuple[Ints, Counts]"),
+                   "first: Sequence[int], last: Sequence[int]) -> tuple[Ints, Counts]"),
            "The cells that are not zero: their numbers, ascending, and their counts.")
       .def("dense_many", dense_many, nb::arg("columns"), nb::arg("starts"), nb::arg("offsets"),
-           nb::arg("given"), nb::arg("codes"),
+           nb::arg("given"), nb::arg("first"), nb::arg("last"),
            nb::sig("def dense_many(self, columns: Ints, starts: Ints, offsets: Ints, "
-                   "given: Sequence[int], codes: Sequence[int]) -> Counts"),
+                   "given: Sequence[int], first: Sequence[int], last: Sequence[int]) -> Counts"),
            "The tables of many sets of columns, one after another.")
       .def_prop_ro("nbytes", engine_bytes);
   nb::class_<Scan, Engine>(m, "Scan", "Counts records.")
@@ -250,9 +262,10 @@ void register_engines(nb::module_& m) {
           nb::arg("limit"), nb::arg("min_count"),
           nb::sig("def __init__(self, store: ColumnStore, order: Sequence[int], leaf_size: int, "
                   "max_depth: int, limit: int, min_count: int) -> None"))
-      .def("bounded", tree_bounded, nb::arg("columns"), nb::arg("given"), nb::arg("codes"),
+      .def("bounded", tree_bounded, nb::arg("columns"), nb::arg("given"), nb::arg("first"),
+           nb::arg("last"),
            nb::sig("def bounded(self, columns: Sequence[int], given: Sequence[int], "
-                   "codes: Sequence[int]) -> tuple[Ints, Ints, Ints]"),
+                   "first: Sequence[int], last: Sequence[int]) -> tuple[Ints, Ints, Ints]"),
            "Estimates, lower and upper bounds of every cell.")
       .def(
           "build", [](Tree& tree) { run([&] { tree.build(signal_pending); }); },
@@ -272,6 +285,18 @@ void register_engines(nb::module_& m) {
            nb::sig("def restore(self, order: Sequence[int], nodes: Values, varies: Values, "
                    "slots: Values, lists: Values, sums: Values | None) -> None"),
            "Look at arrays that arrays() made; ValueError if they are not a tree.");
+  nb::class_<Planner, Engine>(m, "Planner", "Chooses an engine for each question.")
+      .def(nb::init<Store, std::shared_ptr<Scan>, std::shared_ptr<Bitmaps>, std::shared_ptr<Tree>,
+                    std::int64_t>(),
+           nb::arg("store"), nb::arg("scan"), nb::arg("bitmaps"), nb::arg("tree"),
+           nb::arg("bitmap_limit"),
+           nb::sig("def __init__(self, store: ColumnStore, scan: Scan, bitmaps: Bitmaps, "
+                   "tree: Tree, bitmap_limit: int) -> None"))
+      .def("plan", planned, nb::arg("columns"), nb::arg("given"), nb::arg("first"), nb::arg("last"),
+           nb::sig("def plan(self, columns: Sequence[int], given: Sequence[int], "
+                   "first: Sequence[int], last: Sequence[int]) -> "
+                   "tuple[str, float, float, float, float]"),
+           "The engine that would answer now, and expected costs in nanoseconds.");
 }
 
 }  // namespace tacit::bindings

@@ -12,7 +12,10 @@ namespace {
 nb::object bind_mine(const RecordArrays& records, std::int64_t min_count, const std::string& kind,
                      const std::tuple<std::int64_t, std::int64_t>& sizes, std::int64_t top,
                      const std::optional<Ints>& weights, const std::optional<Flags>& excluded,
-                     const std::optional<Flags>& groups, std::int64_t max_bytes, bool count_only,
+                     const std::optional<Flags>& groups,
+                     const std::optional<In<std::uint32_t>>& labels,
+                     const std::optional<Ints>& alone, std::int64_t n_beside,
+                     const std::tuple<std::int64_t, std::int64_t>& max_bytes, bool count_only,
                      int n_jobs) {
   MineOptions options;
   options.kind = named<ItemsetKind>({{"all", ItemsetKind::all},
@@ -23,7 +26,9 @@ nb::object bind_mine(const RecordArrays& records, std::int64_t min_count, const 
   options.min_size = std::max<std::int64_t>(std::get<0>(sizes), 1);
   options.max_size = std::get<1>(sizes);
   options.top = top;
-  options.max_bytes = max_bytes;
+  options.max_bytes = std::get<0>(max_bytes);
+  options.search_bytes = std::get<1>(max_bytes);
+  options.n_beside = n_beside;
   options.count_only = count_only;
   require(min_count >= 1, "min_count must be 1 or greater");
   const std::int64_t n_values = records.n_values();
@@ -35,6 +40,12 @@ nb::object bind_mine(const RecordArrays& records, std::int64_t min_count, const 
     options.n_values = n_values;
     options.n_groups = static_cast<std::int64_t>(groups->size()) / n_values;
   }
+  require(!labels || static_cast<std::int64_t>(labels->size()) == n_values,
+          "labels must be as many as values");
+  require(!alone || static_cast<std::int64_t>(alone->size()) == n_values,
+          "alone must be as many as values");
+  options.alone = alone ? alone->data() : nullptr;
+  options.labels = labels ? labels->data() : nullptr;
   require(top == 0 || (!count_only && options.kind != ItemsetKind::maximal),
           "top goes with neither maximal sets nor count_only");
   require(records.n_stored() < 0x80000000, "too many stored values for one search");
@@ -104,12 +115,15 @@ nb::tuple bind_association_rules(const Ints& indptr, const Ids& items, const In<
 void register_itemsets(nb::module_& m) {
   m.def("mine_itemsets", &bind_mine, nb::arg("records"), nb::arg("min_count"), nb::arg("kind"),
         nb::arg("sizes"), nb::arg("top"), nb::arg("weights").none(), nb::arg("excluded").none(),
-        nb::arg("groups").none(), nb::arg("max_bytes"), nb::arg("count_only"), nb::arg("n_jobs"),
+        nb::arg("groups").none(), nb::arg("labels").none(), nb::arg("alone").none(),
+        nb::arg("n_beside"), nb::arg("max_bytes"), nb::arg("count_only"), nb::arg("n_jobs"),
         nb::sig("def mine_itemsets(records: Records, min_count: int, kind: str, "
                 "sizes: tuple[int, int], top: int, weights: Ints | None, "
-                "excluded: Flags | None, groups: Flags | None, max_bytes: int, count_only: bool, "
+                "excluded: Flags | None, groups: Flags | None, labels: NDArray[np.uint32] | None, "
+                "alone: Ints | None, n_beside: int, max_bytes: tuple[int, int], count_only: bool, "
                 "n_jobs: int) -> Any"),
-        "The frequent itemsets: offsets, value ids, counts, the least count, and how it ended "
+        "The frequent itemsets, the most frequent first: offsets, value ids or their labels, "
+        "counts, the least count, and how it ended "
         "(\"complete\", \"too many\", \"interrupted\"); count_only: how many sets and items.");
   m.def("superset_counts", &bind_superset_counts, nb::arg("indptr"), nb::arg("items"),
         nb::arg("counts"), nb::arg("n_items"), nb::arg("asked_indptr"), nb::arg("asked_items"),

@@ -17,6 +17,7 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_records(m);
   tacit::bindings::register_arrange(m);
   tacit::bindings::register_encode(m);
+  tacit::bindings::register_baskets(m);
   tacit::bindings::register_log(m);
   tacit::bindings::register_counts(m);
   tacit::bindings::register_engines(m);

@@ -156,6 +156,10 @@ class Tree : public Engine {
     std::int64_t nodes, varies, lists, bytes, evictions;
   };
   Sizes sizes() const;
+  std::int64_t evictions() const { return evictions_.load(std::memory_order_relaxed); }
+  std::int64_t position(std::int64_t column) const {  // in the tree's order
+    return position_[static_cast<std::size_t>(column)];
+  }
 
   // Calls body(arrays) while nobody changes them.
   template <class Body>
@@ -218,7 +222,8 @@ class Tree : public Engine {
   Pool<std::uint32_t> slots_;
   Pool<std::int32_t> lists_;
   Pool<Int128> sums_;  // of each node, where records have weights
-  std::int64_t scratch_ = 0, evictions_ = 0;
+  std::int64_t scratch_ = 0;
+  std::atomic<std::int64_t> evictions_{0};
   bool restored_ = false;  // its counts come from a file, and records have not been looked at
   std::vector<std::uint32_t> counts_;
   std::atomic<std::uint32_t> tick_{0};

@@ -26,56 +26,71 @@ class BoundWalk {
       return one;
     }
     const Axis& axis = axes_[k];
-    Cells cells(axis.block * (axis.asked ? axis.arity : 1));
+    Cells cells(axis.cells());
     if (tree_.is_leaf(node, depth)) {
       count_leaf(node, k, cells);
       return cells;
     }
     const Vary vary = vary_of(node, axis);
-    for (std::int64_t code = 0; code < axis.arity; ++code)
-      if ((axis.code < 0 || axis.code == code) && code != vary.common)
-        put(cells, axis, code, value(vary, depth, k, code));
-    if (axis.code < 0 || axis.code == vary.common)
-      put(cells, axis, vary.common, common_value(node, vary, depth, k));
+    if (!axis.asked) return sum(node, vary, depth, k, *axis.given);
+    for (std::int64_t code = 0; code < axis.arity; ++code) {
+      if (!axis.wants(code)) continue;
+      CodeSet one;
+      one.add(code, code);
+      put(cells, axis, code, sum(node, vary, depth, k, one));
+    }
     return cells;
   }
 
  private:
   static void put(Cells& cells, const Axis& axis, std::int64_t code, const Cells& part) {
-    const auto at = static_cast<std::ptrdiff_t>(axis.asked ? code * axis.block : 0);
+    const auto at = static_cast<std::ptrdiff_t>(code * axis.block);
     std::copy(part.estimate.begin(), part.estimate.end(), cells.estimate.begin() + at);
     std::copy(part.lower.begin(), part.lower.end(), cells.lower.begin() + at);
     std::copy(part.upper.begin(), part.upper.end(), cells.upper.begin() + at);
   }
 
-  // The table of a value that is not the most common one.
-  Cells value(const Vary& vary, std::int64_t depth, std::size_t k, std::int64_t code) {
-    for (std::uint32_t child = vary.first; child < vary.first + vary.children; ++child)
-      if (tree_.nodes_[child].code == code) return table(child, depth + 1, k + 1);
-    Cells unknown(axes_[k].block);
-    const std::int64_t most = std::min<std::int64_t>(tree_.options_.min_count - 1, vary.dropped);
-    std::fill(unknown.upper.begin(), unknown.upper.end(), most);
-    return unknown;
-  }
-
-  Cells common_value(std::uint32_t node, const Vary& vary, std::int64_t depth, std::size_t k) {
-    Cells rest = table(node, depth, k + 1);
-    std::int64_t records = tree_.nodes_[node].records - vary.dropped;
-    for (std::uint32_t child = vary.first; child < vary.first + vary.children; ++child) {
-      const Cells part = table(child, depth + 1, k + 1);
-      records -= tree_.nodes_[child].records;
-      for (std::size_t x = 0; x < rest.lower.size(); ++x) {
-        rest.estimate[x] -= part.estimate[x];
-        rest.lower[x] -= part.upper[x];
-        rest.upper[x] -= part.lower[x];
+  // The table of some values of axis k together: those of its children and of what was dropped or,
+  // where the most common value is among them, what the others leave of all.
+  Cells sum(std::uint32_t node, const Vary& vary, std::int64_t depth, std::size_t k,
+            const CodeSet& codes) {
+    const bool rest = codes.has(vary.common);
+    Cells total = rest ? table(node, depth, k + 1) : Cells(axes_[k].block);
+    std::int64_t records = tree_.nodes_[node].records, unknown = 0, wanted_unknown = 0;
+    std::uint32_t child = vary.first;
+    for (std::int64_t code = 0; code < axes_[k].arity; ++code) {
+      const bool wanted = codes.has(code);
+      if (child < vary.first + vary.children && tree_.nodes_[child].code == code) {
+        if (wanted != rest) add(total, table(child, depth + 1, k + 1), rest);
+        if (!wanted) records -= tree_.nodes_[child].records;
+        ++child;
+      } else if (code != vary.common) {
+        ++(wanted ? wanted_unknown : unknown);
       }
     }
-    for (std::size_t x = 0; x < rest.lower.size(); ++x) {
-      rest.lower[x] = std::max<std::int64_t>(0, rest.lower[x] - vary.dropped);
-      rest.upper[x] = std::clamp<std::int64_t>(rest.upper[x], rest.lower[x], records);
-      rest.estimate[x] = std::clamp(rest.estimate[x], rest.lower[x], rest.upper[x]);
+    // Of what was dropped, this much at most is in cells of values that are (not) wanted.
+    const std::int64_t most = tree_.options_.min_count - 1, dropped = vary.dropped;
+    const std::int64_t others = std::min(unknown * most, dropped);
+    const std::int64_t own = std::min(wanted_unknown * most, dropped);
+    if (!rest) {
+      for (std::int64_t& x : total.upper) x += own;
+      return total;
     }
-    return rest;
+    records -= dropped - own;
+    for (std::size_t x = 0; x < total.lower.size(); ++x) {
+      total.lower[x] = std::max<std::int64_t>(0, total.lower[x] - others);
+      total.upper[x] = std::clamp<std::int64_t>(total.upper[x], total.lower[x], records);
+      total.estimate[x] = std::clamp(total.estimate[x], total.lower[x], total.upper[x]);
+    }
+    return total;
+  }
+
+  static void add(Cells& total, const Cells& part, bool subtract) {
+    for (std::size_t x = 0; x < total.lower.size(); ++x) {
+      total.estimate[x] += subtract ? -part.estimate[x] : part.estimate[x];
+      total.lower[x] += subtract ? -part.upper[x] : part.lower[x];
+      total.upper[x] += subtract ? -part.lower[x] : part.upper[x];
+    }
   }
 
   void count_leaf(std::uint32_t node, std::size_t k, Cells& cells) {
@@ -88,9 +103,9 @@ class BoundWalk {
     std::vector<std::int64_t> columns, strides;
     for (std::size_t later = k; later < axes_.size(); ++later) {
       const Axis& axis = axes_[later];
-      if (axis.code >= 0)
+      if (axis.given)
         some = {kept.data(),
-                keep_code(tree_.store().column(axis.column), some, axis.code, kept.data())};
+                keep_codes(tree_.store().column(axis.column), some, *axis.given, kept.data())};
       if (axis.asked) columns.push_back(axis.column), strides.push_back(axis.block);
     }
     std::vector<std::int32_t> counts(cells.estimate.size());

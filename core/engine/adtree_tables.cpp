@@ -30,7 +30,7 @@ class TableWalk {
     }
     const Axis& axis = axes_[k];
     if (counts_records(node, depth, k)) {
-      std::fill_n(out, axis.block * (axis.asked ? axis.arity : 1), Count{0});
+      std::fill_n(out, axis.cells(), Count{0});
       const Some some = remaining(node, k);
       columns_.clear();
       strides_.clear();
@@ -43,7 +43,9 @@ class TableWalk {
       return;
     }
     const Vary vary = vary_of(node, axis);
-    if (axis.code >= 0)
+    if (axis.given && axis.asked)
+      fill_some(node, depth, k, vary, out);
+    else if (axis.given)
       fill_given(node, depth, k, vary, out);
     else if (k + 1 == axes_.size())
       fill_last(node, vary, axis, out);
@@ -77,16 +79,18 @@ class TableWalk {
     const auto step = [&](std::uint32_t code) {
       return axis.asked ? static_cast<std::int64_t>(code) * axis.stride : 0;
     };
-    // The table of the most common value: that of all, minus those of the others.
-    const bool all = axis.code < 0, rest_wanted = all || axis.code == vary.common;
+    // The table of the most common value: that of all, minus those of the others. Values that are
+    // wanted and not told apart stay in it.
+    const bool rest_wanted = axis.wants(vary.common);
     std::vector<Entry<Count>> rest;
     if (rest_wanted) list(node, depth, k + 1, rest);
     for (std::uint32_t child = vary.first; child < vary.first + vary.children; ++child) {
       const std::uint32_t code = tree_.nodes_[child].code;
-      if (!rest_wanted && code != axis.code) continue;
+      const bool wanted = axis.wants(code);
+      if (axis.asked ? !wanted && !rest_wanted : wanted == rest_wanted) continue;
       std::vector<Entry<Count>> part;
       list(child, depth + 1, k + 1, part);
-      if (all || code == axis.code)
+      if (wanted)
         for (const auto& entry : part) entries.push_back({entry.cell + step(code), entry.count});
       if (rest_wanted)
         for (const auto& entry : part) rest.push_back({entry.cell, -entry.count});
@@ -110,7 +114,7 @@ class TableWalk {
     if (tree_.is_leaf(node, depth)) return true;
     if (k + 1 == axes_.size() || node == 0 || !tree_.has_list(node)) return false;
     const Axis& axis = axes_[k];
-    return kWriting * tree_.nodes_[node].records < axis.block * (axis.asked ? axis.arity : 1);
+    return kWriting * tree_.nodes_[node].records < axis.cells();
   }
 
   // The same for the sparse form, whose work can double with every axis.
@@ -127,10 +131,10 @@ class TableWalk {
     }
     Some some = tree_.some_of(node);
     for (; k < axes_.size(); ++k) {
-      if (axes_[k].code < 0) continue;
+      if (!axes_[k].given) continue;
       kept_.resize(std::max(kept_.size(), static_cast<std::size_t>(some.n)));
       const Column& column = tree_.store().column(axes_[k].column);
-      some = {kept_.data(), keep_code(column, some, axes_[k].code, kept_.data())};
+      some = {kept_.data(), keep_codes(column, some, *axes_[k].given, kept_.data())};
     }
     return some;
   }
@@ -173,29 +177,51 @@ class TableWalk {
     nothing_until(axis.arity);
   }
 
+  // Only some codes of an axis that is asked for.
+  void fill_some(std::uint32_t node, std::int64_t depth, std::size_t k, const Vary& vary,
+                 Count* out) {
+    const Axis& axis = axes_[k];
+    std::fill_n(out, axis.cells(), Count{0});
+    const bool rest_wanted = axis.given->has(vary.common);
+    Count* rest = out + vary.common * axis.block;
+    if (rest_wanted) fill(node, depth, k + 1, rest);
+    for (std::uint32_t child = vary.first; child < vary.first + vary.children; ++child) {
+      const std::uint32_t code = tree_.nodes_[child].code;
+      const bool wanted = axis.given->has(code);
+      if (!wanted && !rest_wanted) continue;
+      Count* part = wanted ? out + code * axis.block : spare(k);
+      fill(child, depth + 1, k + 1, part);
+      if (!rest_wanted) continue;
+      for (std::int64_t x = 0; x < axis.block; ++x) rest[x] -= part[x];
+    }
+  }
+
+  // The sum over the codes of a condition: of its children or, where the most common value is among
+  // them, what the others leave of all.
   void fill_given(std::uint32_t node, std::int64_t depth, std::size_t k, const Vary& vary,
                   Count* out) {
     const Axis& axis = axes_[k];
-    if (axis.asked) {
-      std::fill_n(out, axis.block * axis.arity, Count{0});
-      out += axis.code * axis.block;
-    }
-    if (axis.code == vary.common) {
-      fill(node, depth, k + 1, out);
-      std::vector<Count>& part = spare_[k];
-      part.resize(static_cast<std::size_t>(axis.block));
-      for (std::uint32_t child = vary.first; child < vary.first + vary.children; ++child) {
-        fill(child, depth + 1, k + 1, part.data());
-        for (std::int64_t x = 0; x < axis.block; ++x) out[x] -= part[static_cast<std::size_t>(x)];
-      }
-      return;
-    }
+    const bool rest_wanted = axis.given->has(vary.common);
+    bool written = rest_wanted;
+    if (rest_wanted) fill(node, depth, k + 1, out);
     for (std::uint32_t child = vary.first; child < vary.first + vary.children; ++child) {
-      if (tree_.nodes_[child].code != axis.code) continue;
-      fill(child, depth + 1, k + 1, out);
-      return;
+      if (axis.given->has(tree_.nodes_[child].code) == rest_wanted) continue;
+      Count* part = written ? spare(k) : out;
+      fill(child, depth + 1, k + 1, part);
+      if (rest_wanted)
+        for (std::int64_t x = 0; x < axis.block; ++x) out[x] -= part[x];
+      else if (written)
+        for (std::int64_t x = 0; x < axis.block; ++x) out[x] += part[x];
+      if (!rest_wanted && axis.given->is_one()) return;
+      written = true;
     }
-    std::fill_n(out, axis.block, Count{0});
+    if (!written) std::fill_n(out, axis.block, Count{0});
+  }
+
+  // Room for one table of the axes behind k.
+  Count* spare(std::size_t k) {
+    spare_[k].resize(static_cast<std::size_t>(axes_[k].block));
+    return spare_[k].data();
   }
 
   Tree& tree_;

@@ -10,7 +10,7 @@ std::vector<Axis> list_axes(const ColumnStore& store, const Question& question) 
   std::int64_t stride = 1;
   for (std::size_t k = question.columns.size(); k-- > 0;) {
     const std::int64_t c = question.columns[k];
-    axes.push_back({c, store.arity(c), -1, true, stride});
+    axes.push_back({c, store.arity(c), nullptr, true, stride});
     stride *= store.arity(c);
   }
   for (const Condition& condition : question.given) {
@@ -18,9 +18,9 @@ std::vector<Axis> list_axes(const ColumnStore& store, const Question& question) 
       return axis.column == condition.column;
     });
     if (same != axes.end())
-      same->code = condition.code;
+      same->given = &condition.codes;
     else
-      axes.push_back({condition.column, store.arity(condition.column), condition.code, false, 0});
+      axes.push_back({condition.column, store.arity(condition.column), &condition.codes, false, 0});
   }
   return axes;
 }

@@ -8,12 +8,16 @@
 
 namespace tacit {
 
-// One column of a question as an engine goes through them. `code` is the one given, or -1.
+// One column of a question as an engine goes through them.
 struct Axis {
-  std::int64_t column, arity, code;
+  std::int64_t column, arity;
+  const CodeSet* given;    // the question's, which outlives the axis; null where all codes count
   bool asked;              // whether it is a column of the table, and not a condition only
   std::int64_t stride;     // in the order asked for; 0 if it is not asked for
   std::int64_t block = 0;  // cells of the axes behind it, in the engine's order
+
+  bool wants(std::int64_t code) const { return !given || given->has(code); }
+  std::int64_t cells() const { return asked ? block * arity : block; }
 };
 
 // The axes of a question, sorted by less(column, column). Sets the blocks.

@@ -12,6 +12,9 @@ namespace {
 // Below one record for this many words a list of the records is quicker than their bitmap.
 constexpr std::int64_t kWordsForOne = 2;
 
+// A set of more codes than this is made a bitmap of its own, which is not kept.
+constexpr std::int64_t kManyCodes = 32;
+
 template <class Count>
 class Counting {
  public:
@@ -27,9 +30,7 @@ class Counting {
     for (std::size_t k = 0; k <= axes_.size(); ++k) room_.emplace_back(words);
     full_ = Buffer<std::uint64_t>(words);
     std::fill(full_.begin(), full_.end(), 0);
-    for (std::int64_t r = 0; r < store_.n_records(); r += 64)
-      full_[static_cast<std::size_t>(r / 64)] =
-          ~std::uint64_t{0} >> std::max<std::int64_t>(0, 64 - (store_.n_records() - r));
+    bitmaps.all_records(full_.data());
   }
 
   // Fills the block of axes k, k + 1, … for the records in `set`, of which there are n.
@@ -39,20 +40,17 @@ class Counting {
       return;
     }
     const Axis& axis = axes_[k];
-    const std::int64_t size = axis.block * (axis.asked ? axis.arity : 1);
     if (n == 0) {
-      std::fill_n(out, size, Count{0});
+      std::fill_n(out, axis.cells(), Count{0});
       return;
     }
-    if (n * kWordsForOne < bitmaps_.n_words() && axis.code < 0) {
-      list(k, set, n, out, size);
+    if (n * kWordsForOne < bitmaps_.n_words() && !axis.given) {
+      list(k, set, n, out, axis.cells());
       return;
     }
     if (++steps_ % 64 == 0) poller_.check();
-    if (axis.code >= 0) {
-      if (axis.asked) std::fill_n(out, size, Count{0});
-      const std::int64_t left = keep(axis, axis.code, set, room_[k].data());
-      fill(k + 1, room_[k].data(), left, out + (axis.asked ? axis.code * axis.block : 0));
+    if (axis.given) {
+      fill_given(k, set, out);
       return;
     }
     const std::int64_t common = bitmaps_.common(axis.column);
@@ -65,8 +63,7 @@ class Counting {
         *part = static_cast<Count>(
             and_popcount_(set, bitmaps_.bitmap(axis.column, code), bitmaps_.n_words()));
       } else {
-        const std::int64_t left = keep(axis, code, set, room_[k].data());
-        fill(k + 1, room_[k].data(), left, part);
+        fill(k + 1, room_[k].data(), keep(axis, code, set, room_[k].data()), part);
       }
       for (std::int64_t x = 0; x < axis.block; ++x) rest[x] -= part[x];
     }
@@ -75,20 +72,59 @@ class Counting {
   const std::uint64_t* all() const { return full_.data(); }
 
  private:
-  // result = the records of `set` with a code; returns how many.
+  // Axis k has a condition: a code at a time where it is asked for, else all codes in one set.
+  void fill_given(std::size_t k, const std::uint64_t* set, Count* out) {
+    const Axis& axis = axes_[k];
+    std::uint64_t* room = room_[k].data();
+    if (!axis.asked) {
+      fill(k + 1, room, keep(axis, *axis.given, set, room), out);
+      return;
+    }
+    for (std::int64_t code = 0; code < axis.arity; ++code) {
+      Count* part = out + code * axis.block;
+      if (axis.given->has(code))
+        fill(k + 1, room, keep(axis, code, set, room), part);
+      else
+        std::fill_n(part, axis.block, Count{0});
+    }
+  }
+
   std::int64_t keep(const Axis& axis, std::int64_t code, const std::uint64_t* set,
                     std::uint64_t* result) {
-    const std::int64_t n_words = bitmaps_.n_words();
-    if (code != bitmaps_.common(axis.column)) {
-      const std::uint64_t* with = bitmaps_.bitmap(axis.column, code);
-      for (std::int64_t w = 0; w < n_words; ++w) result[w] = set[w] & with[w];
-    } else {
+    CodeSet one;
+    one.add(code, code);
+    return keep(axis, one, set, result);
+  }
+
+  // result = the records of `set` with one of some codes; returns how many. What is not the most
+  // common value is put together; where that is among them, the others are taken away.
+  std::int64_t keep(const Axis& axis, const CodeSet& codes, const std::uint64_t* set,
+                    std::uint64_t* result) {
+    const std::int64_t n_words = bitmaps_.n_words(), common = bitmaps_.common(axis.column);
+    const bool without = codes.has(common);
+    std::vector<const std::uint64_t*> used;
+    std::int64_t n_used = 0;
+    for (std::int64_t code = 0; code < axis.arity; ++code)
+      n_used += code != common && codes.has(code) != without;
+    if (n_used > kManyCodes) {
+      bitmaps_.make(axis.column, codes, result);
+      for (std::int64_t w = 0; w < n_words; ++w) result[w] &= set[w];
+      return and_popcount_(result, result, n_words);
+    }
+    for (std::int64_t code = 0; code < axis.arity; ++code)
+      if (code != common && codes.has(code) != without)
+        used.push_back(bitmaps_.bitmap(axis.column, code));
+    if (without) {
       std::copy_n(set, n_words, result);
-      for (std::int64_t other = 0; other < axis.arity; ++other) {
-        if (other == code) continue;
-        const std::uint64_t* without = bitmaps_.bitmap(axis.column, other);
-        for (std::int64_t w = 0; w < n_words; ++w) result[w] &= ~without[w];
-      }
+      for (const std::uint64_t* other : used)
+        for (std::int64_t w = 0; w < n_words; ++w) result[w] &= ~other[w];
+    } else if (used.size() == 1) {
+      for (std::int64_t w = 0; w < n_words; ++w) result[w] = set[w] & used[0][w];
+    } else {
+      std::fill_n(result, n_words, 0);
+      for (const std::uint64_t* with : used)
+        for (std::int64_t w = 0; w < n_words; ++w) result[w] |= with[w];
+      for (std::int64_t w = 0; w < n_words; ++w) result[w] &= set[w];
     }
     return and_popcount_(result, result, n_words);
   }
@@ -117,11 +153,11 @@ class Counting {
             std::int64_t size) {
     records(set, n);
     for (std::size_t later = k; later < axes_.size(); ++later)  // conditions still to be met
-      if (axes_[later].code >= 0)
+      if (axes_[later].given)
         records_.resize(static_cast<std::size_t>(
-            keep_code(store_.column(axes_[later].column),
-                      {records_.data(), static_cast<std::int64_t>(records_.size())},
-                      axes_[later].code, records_.data())));
+            keep_codes(store_.column(axes_[later].column),
+                       {records_.data(), static_cast<std::int64_t>(records_.size())},
+                       *axes_[later].given, records_.data())));
     std::vector<std::int64_t> columns, strides;
     for (std::size_t later = k; later < axes_.size(); ++later) {
       if (!axes_[later].asked) continue;
@@ -166,7 +202,9 @@ const std::uint64_t* Bitmaps::bitmap(std::int64_t column, std::int64_t code) con
     const std::lock_guard lock(making_);
     if (!ready_[slot].load(std::memory_order_relaxed)) {
       Buffer<std::uint64_t> words(static_cast<std::size_t>(n_words_));
-      make(column, code, words);
+      CodeSet one;
+      one.add(code, code);
+      make(column, one, words.data());
       words_[slot] = std::move(words);
       bytes_ += n_words_ * static_cast<std::int64_t>(sizeof(std::uint64_t));
       ready_[slot].store(true, std::memory_order_release);
@@ -175,18 +213,22 @@ const std::uint64_t* Bitmaps::bitmap(std::int64_t column, std::int64_t code) con
   return words_[slot].data();
 }
 
-void Bitmaps::make(std::int64_t c, std::int64_t code, Buffer<std::uint64_t>& words) const {
+void Bitmaps::make(std::int64_t c, const CodeSet& codes, std::uint64_t* words) const {
   const Column& column = store_->peek(c);
-  const bool is_default = code == column.default_code;
-  std::fill(words.begin(), words.end(), 0);
-  if (is_default)
-    for (std::int64_t r = 0; r < store_->n_records(); ++r)
-      words[static_cast<std::size_t>(r / 64)] |= std::uint64_t{1} << (r % 64);
+  const bool rest = codes.has(column.default_code);
+  std::fill_n(words, n_words_, 0);
+  if (rest) all_records(words);
   for (std::int64_t v = 0; v < column.n_values(); ++v) {
-    if (!is_default && column.code_of(v) != code) continue;
+    if (codes.has(column.code_of(v)) == rest) continue;
     for (const std::int32_t* r = column.begin(v); r != column.begin(v + 1); ++r)
-      words[static_cast<std::size_t>(*r / 64)] ^= std::uint64_t{1} << (*r % 64);
+      words[*r / 64] ^= std::uint64_t{1} << (*r % 64);
   }
+}
+
+void Bitmaps::all_records(std::uint64_t* words) const {
+  const std::int64_t m = store_->n_records();
+  std::fill_n(words, m / 64, ~std::uint64_t{0});
+  if (m % 64) words[m / 64] = ~std::uint64_t{0} >> (64 - m % 64);
 }
 
 void Bitmaps::dense(const Question& question, Result out, Poll poll) {

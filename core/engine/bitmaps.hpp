@@ -28,9 +28,11 @@ class Bitmaps : public Engine {
   // The bitmap of a column's code, which is not the most common one.
   const std::uint64_t* bitmap(std::int64_t column, std::int64_t code) const;
 
- private:
-  void make(std::int64_t column, std::int64_t code, Buffer<std::uint64_t>& words) const;
+  // Writes the bitmap of the records with one of some codes: O(n_words + stored values).
+  void make(std::int64_t column, const CodeSet& codes, std::uint64_t* words) const;
+  void all_records(std::uint64_t* words) const;  // of zeros, makes a bit for each record
 
+ private:
   std::int64_t n_words_;
   std::vector<std::int64_t> common_, first_;  // most common code; first slot of each column
   mutable std::vector<Buffer<std::uint64_t>> words_;

@@ -63,13 +63,27 @@ void split_coded(const Column& column, const Some& some, std::int32_t** ends) {
   });
 }
 
-// The positions of the records whose value is stored, as marks.
-std::vector<std::uint8_t> stored_marks(const Column& column, const Some& some) {
+// The positions of the records with a stored value that pick(code) chooses, as marks.
+template <class Pick>
+std::vector<std::uint8_t> stored_marks(const Column& column, const Some& some, const Pick& pick) {
   std::vector<std::uint8_t> marks(static_cast<std::size_t>(some.n));
   for (std::int64_t v = 0; v < column.n_values(); ++v)
-    intersect(some, column.begin(v), column.length(v),
-              [&](std::int64_t k) { marks[static_cast<std::size_t>(k)] = 1; });
+    if (pick(column.code_of(v)))
+      intersect(some, column.begin(v), column.length(v),
+                [&](std::int64_t k) { marks[static_cast<std::size_t>(k)] = 1; });
   return marks;
+}
+
+// Keeps the records for which wanted(code), without a branch.
+template <class Wanted>
+std::int64_t keep_coded(const Column& column, const Some& some, std::int32_t* kept,
+                        const Wanted& wanted) {
+  std::int64_t n = 0;
+  for_codes(column, some, [&](std::int64_t k, auto code) {
+    kept[n] = some[k];
+    n += wanted(static_cast<std::uint32_t>(code));
+  });
+  return n;
 }
 
 }  // namespace
@@ -121,6 +135,15 @@ std::int64_t ColumnStore::count_of(std::int64_t c, std::int64_t code) const {
   const Column& column = at(c);
   if (code == column.default_code) return n_records_ - column.n_stored();
   return column.length(column.value_of(code));
+}
+
+std::int64_t ColumnStore::count_of(std::int64_t c, const CodeSet& codes) const {
+  const Column& column = at(c);
+  const bool rest = codes.has(column.default_code);  // then the others are fewer, as a rule
+  std::int64_t n = 0;
+  for (std::int64_t v = 0; v < column.n_values(); ++v)
+    if (codes.has(column.code_of(v)) != rest) n += column.length(v);
+  return rest ? n_records_ - n : n;
 }
 
 std::int64_t ColumnStore::common_code(std::int64_t c) const {
@@ -178,30 +201,50 @@ void split_codes(const Column& column, const Some& some, std::int32_t** ends) {
     if (std::int32_t*& end = ends[column.code_of(v)]; end)
       intersect(some, column.begin(v), column.length(v), [&](std::int64_t k) { *end++ = some[k]; });
   if (std::int32_t*& end = ends[column.default_code]; end) {
-    const auto marks = stored_marks(column, some);
+    const auto marks = stored_marks(column, some, [](std::int64_t) { return true; });
     for (std::int64_t k = 0; k < some.n; ++k)
       if (!marks[static_cast<std::size_t>(k)]) *end++ = some[k];
   }
 }
 
-std::int64_t keep_code(const Column& column, const Some& some, std::int64_t code,
-                       std::int32_t* kept) {
-  std::int64_t n = 0;
+std::int64_t keep_codes(const Column& column, const Some& some, const CodeSet& codes,
+                        std::int32_t* kept) {
+  if (column.width && codes.is_range()) {
+    const auto first = static_cast<std::uint32_t>(codes.first());
+    const auto n_codes = static_cast<std::uint32_t>(codes.last() - codes.first() + 1);
+    return keep_coded(column, some, kept,
+                      [=](std::uint32_t code) { return code - first < n_codes; });
+  }
   if (column.width) {
-    for_codes(column, some, [&](std::int64_t k, auto c) {
-      kept[n] = some[k];
-      n += static_cast<std::int64_t>(c) == code;
-    });
-  } else if (code != column.default_code) {
-    const std::int64_t v = column.value_of(code);
+    std::vector<std::uint8_t> wanted(static_cast<std::size_t>(column.arity));
+    for (std::int64_t code = codes.first(); code <= codes.last(); ++code)
+      wanted[static_cast<std::size_t>(code)] = codes.has(code);
+    return keep_coded(column, some, kept, [&](std::uint32_t code) { return wanted[code]; });
+  }
+  std::int64_t n = 0;
+  if (codes.is_one() && codes.first() != column.default_code) {
+    const std::int64_t v = column.value_of(codes.first());
     intersect(some, column.begin(v), column.length(v),
               [&](std::int64_t k) { kept[n++] = some[k]; });
-  } else {
-    const auto marks = stored_marks(column, some);
-    for (std::int64_t k = 0; k < some.n; ++k) {
-      kept[n] = some[k];
-      n += !marks[static_cast<std::size_t>(k)];
+    return n;
+  }
+  if (!codes.has(column.default_code)) {
+    std::vector<std::int64_t> found;
+    for (std::int64_t code = codes.first(); code <= codes.last(); ++code) {
+      if (!codes.has(code)) continue;
+      const std::int64_t v = column.value_of(code);
+      intersect(some, column.begin(v), column.length(v),
+                [&](std::int64_t k) { found.push_back(k); });
     }
+    std::sort(found.begin(), found.end());
+    for (const std::int64_t k : found) kept[n++] = some[k];
+    return n;
+  }
+  const auto others =
+      stored_marks(column, some, [&](std::int64_t code) { return !codes.has(code); });
+  for (std::int64_t k = 0; k < some.n; ++k) {
+    kept[n] = some[k];
+    n += !others[static_cast<std::size_t>(k)];
   }
   return n;
 }

@@ -40,6 +40,37 @@ auto with_codes(const Column& column, const Body& body) {
   return body(static_cast<const std::uint32_t*>(column.codes));
 }
 
+// Some codes of a column: all of a range, or those of it that are marked.
+class CodeSet {
+ public:
+  CodeSet() = default;  // none
+
+  // Adds first … last; codes are added in ascending order.
+  void add(std::int64_t first, std::int64_t last) {
+    if (last < first) return;
+    if (last_ < first_) {
+      first_ = first;
+    } else if (first > last_ + 1 || !marks_.empty()) {
+      marks_.resize(static_cast<std::size_t>(last_ - first_ + 1), 1);
+      marks_.resize(static_cast<std::size_t>(first - first_), 0);
+      marks_.resize(static_cast<std::size_t>(last - first_ + 1), 1);
+    }
+    last_ = last;
+  }
+  bool has(std::int64_t code) const {
+    return code >= first_ && code <= last_ &&
+           (marks_.empty() || marks_[static_cast<std::size_t>(code - first_)]);
+  }
+  bool is_one() const { return first_ == last_; }
+  bool is_range() const { return marks_.empty(); }
+  std::int64_t first() const { return first_; }
+  std::int64_t last() const { return last_; }  // below first() where there is none
+
+ private:
+  std::int64_t first_ = 0, last_ = -1;
+  std::vector<std::uint8_t> marks_;  // of first_ … last_, unless all of them are in
+};
+
 class ColumnStore {
  public:
   // offsets: first value id of each column (n_columns + 1); start, rows: the postings. All of them
@@ -59,10 +90,11 @@ class ColumnStore {
   // The column, with its codes made if it is to have them. Safe from several threads.
   const Column& column(std::int64_t column) const;
 
-  std::int64_t count_of(std::int64_t column, std::int64_t code) const;  // records with a code
-  std::int64_t common_code(std::int64_t column) const;                  // the most common one
-  std::int64_t missing_bytes(std::int64_t column) const;                // of codes yet to be made
-  std::int64_t bytes() const;  // of codes and weights made so far
+  std::int64_t count_of(std::int64_t column, std::int64_t code) const;     // records with a code
+  std::int64_t count_of(std::int64_t column, const CodeSet& codes) const;  // or one of some
+  std::int64_t common_code(std::int64_t column) const;                     // the most common one
+  std::int64_t missing_bytes(std::int64_t column) const;  // of codes yet to be made
+  std::int64_t bytes() const;                             // of codes and weights made so far
 
  private:
   const Column& at(std::int64_t column) const { return columns_[static_cast<std::size_t>(column)]; }
@@ -102,9 +134,11 @@ void count_codes(const Column& column, const Some& some, std::uint32_t* counts);
 // position is null are left out.
 void split_codes(const Column& column, const Some& some, std::int32_t** ends);
 
-// Keeps the records with a code: writes them to `kept` (room for all of them), returns how many.
-std::int64_t keep_code(const Column& column, const Some& some, std::int64_t code,
-                       std::int32_t* kept);
+// Keeps the records with one of some codes: writes them to `kept`, which has room for all of them
+// and may be their own list; returns how many there are. O(records + stored values), or O(s log s)
+// where s stored values of a sparse column are wanted and nothing else.
+std::int64_t keep_codes(const Column& column, const Some& some, const CodeSet& codes,
+                        std::int32_t* kept);
 
 template <class Hit>
 void intersect(const Some& some, const std::int32_t* b, std::int64_t n_b, const Hit& hit) {

@@ -27,6 +27,20 @@ void for_cells(const ColumnStore& store, const Some& some, const std::vector<std
 
 }  // namespace
 
+void Engine::dense_many(const std::int64_t* columns, const std::int64_t* starts,
+                        const std::int64_t* offsets, std::size_t n_sets,
+                        const std::vector<Condition>& given, Result out, Poll poll) {
+  Question question{{}, given};
+  Poller poller(poll);
+  for (std::size_t k = 0; k < n_sets; ++k) {
+    question.columns.assign(columns + starts[k], columns + starts[k + 1]);
+    const std::int64_t at = offsets[k];
+    dense(question, {out.counts ? out.counts + at : nullptr, out.sums ? out.sums + at : nullptr},
+          poll);
+    poller.check();
+  }
+}
+
 std::int64_t count_cells(const ColumnStore& store, const std::vector<std::int64_t>& columns) {
   std::int64_t n = 1;
   for (const std::int64_t c : columns) n *= store.arity(c);
@@ -101,21 +115,27 @@ Some matching(const ColumnStore& store, const std::vector<Condition>& given,
   Some some{nullptr, store.n_records()};
   if (given.empty()) return some;
   // The rarest value first: its records are listed already, unless it is a default.
-  std::vector<Condition> rarest = given;
-  std::sort(rarest.begin(), rarest.end(), [&](const Condition& a, const Condition& b) {
-    return store.count_of(a.column, a.code) < store.count_of(b.column, b.code);
-  });
+  struct Counted {
+    std::int64_t records;
+    const Condition* condition;
+  };
+  std::vector<Counted> rarest;
+  for (const Condition& condition : given)
+    rarest.push_back({store.count_of(condition.column, condition.codes), &condition});
+  std::sort(rarest.begin(), rarest.end(),
+            [](const Counted& a, const Counted& b) { return a.records < b.records; });
   auto next = rarest.begin();
-  const Column& first = store.peek(next->column);
-  if (next->code != first.default_code) {
-    const std::int64_t value = first.value_of(next->code);
+  const CodeSet& codes = next->condition->codes;
+  const Column& first = store.peek(next->condition->column);
+  if (codes.is_one() && codes.first() != first.default_code) {
+    const std::int64_t value = first.value_of(codes.first());
     some = {first.begin(value), first.length(value)};
     ++next;
   }
   for (; next != rarest.end(); ++next) {
     room.resize(std::max(room.size(), static_cast<std::size_t>(some.n)));
-    const std::int64_t n = keep_code(store.column(next->column), some, next->code, room.data());
-    some = {room.data(), n};
+    const Column& column = store.column(next->condition->column);
+    some = {room.data(), keep_codes(column, some, next->condition->codes, room.data())};
   }
   return some;
 }

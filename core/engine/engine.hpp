@@ -12,7 +12,8 @@
 namespace tacit {
 
 struct Condition {
-  std::int64_t column, code;
+  std::int64_t column;
+  CodeSet codes;  // any of these
 };
 
 // Columns are distinct and so are those of the conditions; a column may be in both.
@@ -50,6 +51,11 @@ class Engine {
   // Writes every cell, in C order of the question's columns.
   virtual void dense(const Question& question, Result out, Poll poll) = 0;
   virtual SparseCells sparse(const Question& question, Poll poll) = 0;
+  // Tables of many sets of columns one after another: set k is columns[starts[k] … starts[k + 1]),
+  // its table begins at offsets[k] of `out`.
+  virtual void dense_many(const std::int64_t* columns, const std::int64_t* starts,
+                          const std::int64_t* offsets, std::size_t n_sets,
+                          const std::vector<Condition>& given, Result out, Poll poll);
   virtual std::int64_t bytes() const = 0;  // beyond the arrays of the table
 
  protected:

@@ -24,6 +24,19 @@ TACIT_INLINE void count_body(BitRows matrix, std::int64_t first, std::int64_t en
   }
 }
 
+TACIT_INLINE std::int64_t mask_body(const std::uint64_t* mask, std::int64_t words, MaskWord* out) {
+  std::int64_t n = 0;
+  for (std::int64_t k = 0; k < words; ++k) {
+    out[n] = {mask[k], k, __builtin_popcountll(mask[k])};
+    n += mask[k] != 0;
+  }
+  return n;
+}
+
+std::int64_t mask_plain(const std::uint64_t* mask, std::int64_t words, MaskWord* out) {
+  return mask_body(mask, words, out);
+}
+
 // Bits of `word` at the set positions of `mask`, one after the other.
 std::uint64_t extract_plain(std::uint64_t word, std::uint64_t mask) {
   std::uint64_t out = 0;
@@ -68,6 +81,11 @@ TACIT_TARGET("popcnt")
 void count_popcnt(BitRows matrix, std::int64_t first, std::int64_t end, const std::uint64_t* masks,
                   std::int64_t n_planes, std::int64_t* counts) {
   count_body(matrix, first, end, masks, n_planes, counts);
+}
+
+TACIT_TARGET("popcnt")
+std::int64_t mask_popcnt(const std::uint64_t* mask, std::int64_t words, MaskWord* out) {
+  return mask_body(mask, words, out);
 }
 
 // GCC 12 takes the undefined upper half in its own header for an oversight.
@@ -121,6 +139,13 @@ CountRows count_rows() {
   if (TACIT_HAS("popcnt")) return count_popcnt;
 #endif
   return count_plain;
+}
+
+MaskWords mask_words() {
+#if TACIT_X86
+  if (TACIT_HAS("popcnt")) return mask_popcnt;
+#endif
+  return mask_plain;
 }
 
 CompressRow compress_row() {

@@ -24,6 +24,10 @@ struct MaskWord {
   int count;
 };
 
+// Writes the words of a mask that are not zero; returns how many there are.
+using MaskWords = std::int64_t (*)(const std::uint64_t* mask, std::int64_t words, MaskWord* out);
+MaskWords mask_words();
+
 // Writes the bits of a row at the mask's positions, next to each other; the last word is filled up
 // with zeros. Returns the end of what was written.
 using CompressRow = std::uint64_t* (*)(const std::uint64_t* row, const MaskWord* mask,

@@ -11,12 +11,7 @@ namespace {
 constexpr std::size_t kFirstChunk = 1 << 10, kLargestChunk = 1 << 18;
 constexpr std::int64_t kSpendEvery = 1 << 18;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-
-// Σ of products, as far as it can be told.
-std::int64_t saturated(std::int64_t sum, __int128 more) {
-  const __int128 total = sum + more;
-  return total > kMost ? kMost : static_cast<std::int64_t>(total);
-}
+constexpr std::size_t kCube = 8;
 
 }  // namespace
 
@@ -38,20 +33,56 @@ void Collector::add(const std::vector<std::uint32_t>& base, const std::vector<st
     return tally(static_cast<std::int64_t>(base.size()), static_cast<std::int64_t>(extra.size()));
   if (extra.empty()) return add_one(base.data(), static_cast<std::int64_t>(base.size()), count);
   set_ = base;
-  add_subsets(extra, 0, count);
+  extra_ = extra;
+  std::sort(extra_.begin(), extra_.end());
+  add_subsets(0, count);
 }
 
-// The set with every subset of the items from `from` on.
-void Collector::add_subsets(const std::vector<std::uint32_t>& extra, std::size_t from,
-                            std::int64_t count) {
+// The set with every subset of the other items from `from` on.
+void Collector::add_subsets(std::size_t from, std::int64_t count) {
+  const std::size_t rest = extra_.size() - from;
+  if (plain_ && rest <= kCube && !set_.empty() &&
+      static_cast<std::int64_t>(set_.size() + rest) <= limits_->options.max_size)
+    return add_cube(from, count);
   add_one(set_.data(), static_cast<std::int64_t>(set_.size()), count);
   if (static_cast<std::int64_t>(set_.size()) >= limits_->options.max_size) return;
-  for (std::size_t e = from; e < extra.size(); ++e) {
-    const auto at = std::lower_bound(set_.begin(), set_.end(), extra[e]) - set_.begin();
-    set_.insert(set_.begin() + at, extra[e]);
-    add_subsets(extra, e + 1, count);
+  for (std::size_t e = from; e < extra_.size(); ++e) {
+    const auto at = std::lower_bound(set_.begin(), set_.end(), extra_[e]) - set_.begin();
+    set_.insert(set_.begin() + at, extra_[e]);
+    add_subsets(e + 1, count);
     set_.erase(set_.begin() + at);
   }
+}
+
+// The same where all of them are kept: each other item doubles what has been written. It stands
+// behind those of the set that are less than it, and behind all others that a copy has already.
+void Collector::add_cube(std::size_t from, std::int64_t count) {
+  const std::size_t n = set_.size(), rest = extra_.size() - from, n_sets = std::size_t{1} << rest;
+  const std::size_t n_items = n_sets * n + rest * n_sets / 2;
+  std::uint32_t* const begin = room(n_sets * kHeader + n_items);
+  std::uint32_t* end = begin;
+  *end = static_cast<std::uint32_t>(n);
+  std::memcpy(end + 1, &count, sizeof count);
+  std::memcpy(end + kHeader, set_.data(), n * sizeof *end);
+  end += kHeader + n;
+  for (std::size_t e = from; e < extra_.size(); ++e) {
+    const std::uint32_t item = extra_[e];
+    const auto less =
+        static_cast<std::size_t>(std::lower_bound(set_.begin(), set_.end(), item) - set_.begin());
+    const std::uint32_t* const last = end;
+    for (const std::uint32_t* one = begin; one < last; one += kHeader + *one) {
+      const std::size_t size = *one, before = kHeader + less + size - n;
+      *end = static_cast<std::uint32_t>(size) + 1;
+      for (std::size_t k = 1; k < before; ++k) end[k] = one[k];
+      end[before] = item;
+      for (std::size_t k = before; k < kHeader + size; ++k) end[k + 1] = one[k];
+      end += kHeader + size + 1;
+    }
+  }
+  n_sets_ += static_cast<std::int64_t>(n_sets);
+  n_items_ += static_cast<std::int64_t>(n_items);
+  unspent_ += static_cast<std::int64_t>(4 * n_items + 16 * n_sets);
+  if (unspent_ > kSpendEvery) close();
 }
 
 void Collector::add_one(const std::uint32_t* set, std::int64_t size, std::int64_t count) {
@@ -87,8 +118,8 @@ void Collector::tally(std::int64_t base, std::int64_t extra) {
   __int128 ways = 1;
   for (std::int64_t k = 0; k <= extra && base + k <= options.max_size; ++k) {
     if (base + k >= options.min_size) {
-      n_sets_ = saturated(n_sets_, ways);
-      n_items_ = saturated(n_items_, ways > kMost ? kMost : ways * (base + k));
+      n_sets_ = saturated_sum(n_sets_, ways);
+      n_items_ = saturated_sum(n_items_, ways > kMost ? kMost : ways * (base + k));
     }
     ways = ways > kMost ? ways : ways * (extra - k) / (k + 1);
   }
@@ -104,38 +135,6 @@ std::uint32_t* Collector::room(std::size_t words) {
   const std::size_t at = chunks_.back().size();
   chunks_.back().resize(at + words);
   return chunks_.back().data() + at;
-}
-
-void Collector::count(std::int64_t min_count, Itemsets& out) const {
-  if (limits_->options.top == 0) {
-    out.n_sets = saturated(out.n_sets, n_sets_);
-    out.n_items = saturated(out.n_items, n_items_);
-    return;
-  }
-  for (const auto& chunk : chunks_)
-    for (std::size_t at = 0; at < chunk.size(); at += kHeader + chunk[at]) {
-      std::int64_t count;
-      std::memcpy(&count, &chunk[at + 1], sizeof count);
-      if (count >= min_count) ++out.n_sets, out.n_items += chunk[at];
-    }
-}
-
-void Collector::move(std::int64_t min_count, Itemsets& out) {
-  for (auto& chunk : chunks_) {
-    for (std::size_t at = 0; at < chunk.size(); at += kHeader + chunk[at]) {
-      std::int64_t count;
-      std::memcpy(&count, &chunk[at + 1], sizeof count);
-      if (count < min_count) continue;
-      const auto set = static_cast<std::size_t>(out.n_sets++);
-      out.counts[set] = count;
-      std::memcpy(out.items.data() + out.n_items, &chunk[at + kHeader],
-                  chunk[at] * sizeof(std::uint32_t));
-      out.n_items += chunk[at];
-      out.indptr[set + 1] = out.n_items;
-    }
-    std::vector<std::uint32_t>().swap(chunk);
-  }
-  chunks_.clear();
 }
 
 }  // namespace tacit

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "itemset/ranking.hpp"
 #include "itemset/search.hpp"
 
 namespace tacit {
@@ -12,50 +13,102 @@ namespace {
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// The frequent items, the rarest first, and the records with two or more of them.
-struct Root {
-  Projection projection;
+// The frequent items, the rarest first.
+struct Order {
+  std::vector<std::uint32_t> items;       // value ids, by rank
+  std::vector<std::int64_t> counts;       // by rank
+  std::vector<std::uint32_t> ranks;       // by value id; kEnd: not frequent, or in all records
   std::vector<std::uint32_t> everywhere;  // items in all records
   std::int64_t total = 0;                 // records, or their weight
 };
 
 template <class V>
-Root make_root(const Records<V>& records, const std::int64_t* weights, const std::uint8_t* excluded,
-               MineLimits& limits, Poll poll) {
-  Root root;
-  Poller poller(poll);
+Order order_items(const Records<V>& records, const std::int64_t* weights,
+                  const std::uint8_t* excluded, const MineLimits& limits, Poller& poller) {
+  Order out;
+  const MineOptions& options = limits.options;
   std::vector<std::int64_t> counts(index(records.n_values));
+  if (options.alone) counts.assign(options.alone, options.alone + records.n_values);
+  out.total = options.n_beside;
   for (std::int64_t k = 0; k < records.size(); ++k) {
     if ((k & 0xffff) == 0) poller.check();
     const std::int64_t r = records.record(k), w = weights ? weights[r] : 1;
-    root.total += w;
+    out.total += w;
     for (const V* v = records.begin(r); v < records.end(r); ++v) counts[*v] += w;
   }
-  std::vector<std::uint32_t> order;
   for (std::int64_t v = 0; v < records.n_values; ++v) {
     if (excluded && excluded[v]) continue;
     const std::int64_t count = counts[index(v)];
     if (count < limits.min_count()) continue;
-    if (count == root.total)
-      root.everywhere.push_back(static_cast<std::uint32_t>(v));
-    else
-      order.push_back(static_cast<std::uint32_t>(v));
+    (count == out.total ? out.everywhere : out.items).push_back(static_cast<std::uint32_t>(v));
   }
-  std::stable_sort(order.begin(), order.end(),
+  std::stable_sort(out.items.begin(), out.items.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return counts[a] < counts[b]; });
-
-  std::vector<std::uint32_t> ranks(index(records.n_values), Projection::kEnd);
-  Projection& out = root.projection;
-  std::int64_t most = 1;
-  for (const std::uint32_t v : order) {
-    ranks[v] = static_cast<std::uint32_t>(out.items.size());
-    out.items.push_back(v);
+  out.ranks.assign(index(records.n_values), Projection::kEnd);
+  for (const std::uint32_t v : out.items) {
+    out.ranks[v] = static_cast<std::uint32_t>(out.counts.size());
     out.counts.push_back(counts[v]);
   }
+  return out;
+}
+
+// Where each group of first items ends.
+template <class V>
+std::vector<std::int64_t> group_items(const Records<V>& records, bool weighted, const Order& order,
+                                      std::int64_t max_bytes, Poller& poller) {
+  const auto n = static_cast<std::int64_t>(order.items.size());
+  const std::int64_t of_value = weighted ? 16 : 8, of_record = weighted ? 12 : 4;
+  std::int64_t n_stored = 0;
   for (std::int64_t k = 0; k < records.size(); ++k) {
     const std::int64_t r = records.record(k);
-    most += records.indptr[r + 1] - records.indptr[r] + 1;
+    n_stored += records.indptr[r + 1] - records.indptr[r];
   }
+  if (of_value * n_stored + of_record * records.size() <= max_bytes) return {n};
+  std::vector<std::int64_t> bytes(index(n));
+  for (std::int64_t k = 0; k < records.size(); ++k) {
+    if ((k & 0xffff) == 0) poller.check();
+    const std::int64_t r = records.record(k);
+    const std::int64_t length = records.indptr[r + 1] - records.indptr[r];
+    for (const V* v = records.begin(r); v < records.end(r); ++v)
+      if (order.ranks[*v] != Projection::kEnd)
+        bytes[order.ranks[*v]] += of_value * length + of_record;
+  }
+  std::vector<std::int64_t> ends;
+  std::int64_t taken = 0;
+  for (std::int64_t rank = 0; rank < n; ++rank) {
+    if (taken > 0 && taken + bytes[index(rank)] > max_bytes) {
+      ends.push_back(rank);
+      taken = 0;
+    }
+    taken += bytes[index(rank)];
+  }
+  ends.push_back(n);
+  return ends;
+}
+
+// The records with an item of a group and another frequent one. Items before the group only tell
+// whether a set was found elsewhere, and are left out where that is not asked.
+template <class V>
+void project(const Records<V>& records, const std::int64_t* weights, const Order& order,
+             Range group, bool before, Projection& out, Poller& poller) {
+  const auto held = [&](const V* v) {
+    const std::uint32_t rank = order.ranks[*v];
+    return rank != Projection::kEnd && rank >= group.begin && rank < group.end;
+  };
+  const bool some = group.end - group.begin < static_cast<std::int64_t>(order.items.size());
+  const auto first = static_cast<std::uint32_t>(before ? 0 : group.begin);
+  out.items = order.items;
+  out.counts = order.counts;
+  std::int64_t most = 1, longest = 0;
+  for (std::int64_t k = 0; k < records.size(); ++k) {
+    const std::int64_t r = records.record(k), length = records.indptr[r + 1] - records.indptr[r];
+    longest = std::max(longest, length);
+    if (some &&
+        std::none_of(records.begin(r), records.end(r), [&](const V& v) { return held(&v); }))
+      continue;
+    most += length + 1;
+  }
+  most += longest;  // a record that turns out to be none of them is written, too
   std::uint32_t* const begin = out.flat.resize(index(most));
   std::uint32_t* end = begin;
   *end++ = Projection::kEnd;
@@ -65,11 +118,14 @@ Root make_root(const Records<V>& records, const std::int64_t* weights, const std
     if ((k & 0xffff) == 0) poller.check();
     const std::int64_t r = records.record(k);
     std::uint32_t* const record = end;
+    bool wanted = !some;
     for (const V* v = records.begin(r); v < records.end(r); ++v) {
-      *end = ranks[*v];
-      end += *end != Projection::kEnd;
+      const std::uint32_t rank = order.ranks[*v];
+      if (rank == Projection::kEnd || rank < first) continue;
+      wanted = wanted || held(v);
+      *end++ = rank;
     }
-    if (end - record < 2) {
+    if (!wanted || end - record < 2) {
       end = record;
       continue;
     }
@@ -80,7 +136,6 @@ Root make_root(const Records<V>& records, const std::int64_t* weights, const std
     if (weights) record_weights.push_back(weights[r]);
   }
   out.arrange(end - begin, weights ? &record_weights : nullptr, n_records, squares);
-  return root;
 }
 
 // Each thread has a search of its own, with its memory; whoever begins a branch takes one.
@@ -105,17 +160,13 @@ class Searches {
   std::vector<std::unique_ptr<ItemsetSearch>> idle_;
 };
 
-Itemsets gather(std::vector<Collector>& found, std::int64_t min_count, bool count_only) {
+Itemsets counted(const std::vector<Collector>& found, std::int64_t min_count) {
   Itemsets out;
   out.min_count = min_count;
-  for (const Collector& one : found) one.count(min_count, out);
-  if (count_only) return out;
-  out.indptr = Buffer<std::int64_t>(index(out.n_sets) + 1);
-  out.counts = Buffer<std::int64_t>(index(out.n_sets));
-  out.items = Buffer<std::uint32_t>(index(out.n_items));
-  out.n_sets = out.n_items = 0;
-  out.indptr[0] = 0;
-  for (Collector& one : found) one.move(min_count, out);
+  for (const Collector& one : found) {
+    out.n_sets = saturated_sum(out.n_sets, one.n_sets());
+    out.n_items = saturated_sum(out.n_items, one.n_items());
+  }
   return out;
 }
 
@@ -126,32 +177,42 @@ Itemsets mine_itemsets(const Records<V>& records, const std::int64_t* weights,
                        const std::uint8_t* excluded, const MineOptions& options, int n_jobs,
                        Poll poll) {
   MineLimits limits(options);
-  const Root root = make_root(records, weights, excluded, limits, poll);
-  const Projection& top = root.projection;
+  Poller poller(poll);
+  const Order order = order_items(records, weights, excluded, limits, poller);
   const bool every = options.kind == ItemsetKind::all;
   const std::vector<std::uint32_t> none;
-  const auto& base = every ? none : root.everywhere;
-  const auto& extra = every ? root.everywhere : none;
+  const auto& base = every ? none : order.everywhere;
+  const auto& extra = every ? order.everywhere : none;
 
   // Branch 0 is the items that are in all records, by themselves.
-  const std::int64_t n = top.n_items();
+  const auto n = static_cast<std::int64_t>(order.items.size());
   std::vector<Collector> found(index(n) + 1, Collector(limits));
   std::vector<std::uint8_t> finished(index(n) + 1);
   MineStatus status = MineStatus::complete;
   Searches searches(limits);
   try {
     if (options.kind != ItemsetKind::maximal || n == 0)
-      if (root.total >= limits.min_count()) found[0].add(base, extra, root.total);
+      if (order.total >= limits.min_count()) found[0].add(base, extra, order.total);
     found[0].close();
     finished[0] = 1;
-    for_blocks(n, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
-      // The most common first where they raise the limit.
-      const std::int64_t rank = options.top > 0 ? n - 1 - b : b;
-      auto search = searches.take();
-      search->branch(top, rank, base, extra, found[index(rank) + 1], token);
-      searches.give(std::move(search));
-      finished[index(rank) + 1] = 1;
-    });
+    std::vector<std::int64_t> ends =
+        group_items(records, weights != nullptr, order, options.search_bytes, poller);
+    // The most common first where they raise the limit.
+    const bool backwards = options.top > 0;
+    ends.insert(ends.begin(), 0);
+    Projection top;
+    for (std::size_t g = 0; g + 1 < ends.size(); ++g) {
+      const std::size_t which = backwards ? ends.size() - 2 - g : g;
+      const Range group{ends[which], ends[which + 1]};
+      project(records, weights, order, group, !every, top, poller);
+      for_blocks(group.end - group.begin, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
+        const std::int64_t rank = backwards ? group.end - 1 - b : group.begin + b;
+        auto search = searches.take();
+        search->branch(top, rank, base, extra, found[index(rank) + 1], token);
+        searches.give(std::move(search));
+        finished[index(rank) + 1] = 1;
+      });
+    }
   } catch (const TooManyItemsets&) {
     status = MineStatus::too_many;
   } catch (const Interrupted&) {
@@ -159,7 +220,9 @@ Itemsets mine_itemsets(const Records<V>& records, const std::int64_t* weights,
   }
   for (std::size_t b = 0; b < found.size(); ++b)
     if (status == MineStatus::too_many || !finished[b]) found[b] = Collector(limits);
-  Itemsets out = gather(found, limits.min_count(), options.count_only);
+  const std::int64_t least = limits.min_count();
+  Itemsets out =
+      options.count_only ? counted(found, least) : ranked_itemsets(found, least, options.labels);
   out.status = status;
   return out;
 }

@@ -5,7 +5,11 @@
 // Projections are lists of records where these are sparse and bitmaps of items where they are
 // dense, whichever is the cheaper to count; bitmaps shrink to the records that are left.
 //
-// Exact. Order and content of the result do not depend on n_jobs.
+// The first projection, of which all others are made, takes 8 bytes a stored value and 4 a record, 8
+// more each with weights.
+//
+// Exact. The most frequent sets come first, of those level the smaller. Neither the order nor the
+// content of the result depends on n_jobs.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +37,21 @@ struct MineOptions {
   // Every set holds an item of each group: flags, n_groups × n_values. Not with count_only.
   const std::uint8_t* groups = nullptr;
   std::int64_t n_groups = 0, n_values = 0;
+  // Records beside those that are given: how often each value stands in them, which is alone, and
+  // how many there are, or their weight.
+  const std::int64_t* alone = nullptr;
+  std::int64_t n_beside = 0;
+  // What records projected on first items may take: first items are searched in groups, the
+  // records of one group at a time. A single item's may take more.
+  std::int64_t search_bytes = std::numeric_limits<std::int64_t>::max();
+  const std::uint32_t* labels = nullptr;  // what is listed of each value, ascending; null: its id
 };
 
 enum class MineStatus { complete, too_many, interrupted };
 
 struct Itemsets {
   Buffer<std::int64_t> indptr;  // n_sets + 1
-  Buffer<std::uint32_t> items;  // value ids, ascending within a set
+  Buffer<std::uint32_t> items;  // value ids (or their labels), ascending within a set
   Buffer<std::int64_t> counts;  // records with the set, or the sum of their weights
   std::int64_t n_sets = 0, n_items = 0;
   std::int64_t min_count = 0;                // of the sets: greater than asked for where `top` cuts

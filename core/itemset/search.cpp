@@ -1,7 +1,6 @@
 #include "itemset/search.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace tacit {
 namespace {
@@ -286,13 +285,10 @@ void ItemsetSearch::project_rows(const Projection& parent, std::int64_t rank, St
   std::stable_sort(step.behind.begin(), step.behind.end(),
                    [](const Ranked& a, const Ranked& b) { return a.count < b.count; });
   const std::uint64_t* mask = parent.row(rank);
-  mask_words_.clear();
+  const std::int64_t n_mask =
+      find_words_(mask, parent.words, mask_words_.resize(index(parent.words)));
   std::int64_t n_bits = 0;
-  for (std::int64_t k = 0; k < parent.words; ++k)
-    if (mask[k] != 0) {
-      mask_words_.push_back({mask[k], k, std::popcount(mask[k])});
-      n_bits += mask_words_.back().count;
-    }
+  for (std::int64_t m = 0; m < n_mask; ++m) n_bits += mask_words_[index(m)].count;
   const std::int64_t fewer = (n_bits + 63) / 64;
   const bool shrink = 4 * fewer <= 3 * parent.words;
   child.words = shrink ? fewer : parent.words;
@@ -305,7 +301,6 @@ void ItemsetSearch::project_rows(const Projection& parent, std::int64_t rank, St
   child.counts.clear();
   const std::size_t n = step.before.size() + step.behind.size();
   std::uint64_t* out = child.rows.resize(n * index(child.words));
-  const auto n_mask = static_cast<std::int64_t>(mask_words_.size());
   const auto write = [&](const std::uint64_t* row, std::uint64_t* to) {
     if (shrink) {
       compress_row_(row, mask_words_.data(), n_mask, to);

@@ -17,7 +17,8 @@ class ItemsetSearch {
       : limits_(limits),
         kind_(limits.options.kind),
         count_rows_(count_rows()),
-        compress_row_(compress_row()) {}
+        compress_row_(compress_row()),
+        find_words_(mask_words()) {}
 
   // All sets whose first item is `rank`, besides `base` and any of `extra`, which are in all
   // records.
@@ -56,6 +57,7 @@ class ItemsetSearch {
   const ItemsetKind kind_;
   const CountRows count_rows_;
   const CompressRow compress_row_;
+  const MaskWords find_words_;
   Collector* out_ = nullptr;
   Meter* meter_ = nullptr;
   std::deque<Projection> levels_;
@@ -66,7 +68,7 @@ class ItemsetSearch {
   std::vector<std::uint32_t> renamed_;       // new ranks: kDropped between calls
   std::vector<std::int64_t> seen_, record_weights_;
   std::vector<std::uint64_t> masks_, common_;
-  std::vector<MaskWord> mask_words_;
+  Scratch<MaskWord> mask_words_;
 };
 
 }  // namespace tacit

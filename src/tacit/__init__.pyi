@@ -5,6 +5,7 @@ from . import (
     counts,
     datasets,
     density,
+    explore,
     io,
     metrics,
     mixture,
@@ -40,6 +41,7 @@ from .rules import (
     RuleFinder,
 )
 from .scale import PartitionedTable
+from .schema import between, exclude
 from .select import BestSubset
 from .similarity import (
     NormalizedCutClassifier,
@@ -67,6 +69,7 @@ __all__ = [
     "as_table",
     "BayesNet",
     "BestSubset",
+    "between",
     "BoostedRulesClassifier",
     "BoostedRulesRegressor",
     "Branching",
@@ -81,6 +84,8 @@ __all__ = [
     "EqualFrequency",
     "EqualWidth",
     "evaluate_recommender",
+    "exclude",
+    "explore",
     "FileError",
     "FrequentItemsets",
     "InputError",

@@ -64,6 +64,16 @@ def encode_columns(columns: list[object], n_jobs: int) -> list[tuple[Codes, Ints
     Returns for each its codes, where each code appears first, how often, and the code of missing values or -1.
     """
 
+def encode_baskets(baskets: list[Any]) -> Any:
+    """
+    The texts of items, sorted, and where each basket's begin, and positions among them, each once and ascending; the number of a basket that is no collection of items, if there is one.
+    """
+
+def only_text(baskets: list[Any]) -> bool | None:
+    """
+    Whether lists, tuples or sets of text differ in length; None if they hold, or are, something else.
+    """
+
 def integer_bounds(chunks: Sequence[Ints | Indices], n_jobs: int) -> tuple[int, int]:
     """Return the least and the greatest of whole numbers."""
 
@@ -132,15 +142,15 @@ class ColumnStore:
 class Engine:
     """Anything that makes contingency tables."""
 
-    def dense(self, columns: Sequence[int], given: Sequence[int], codes: Sequence[int]) -> Counts:
+    def dense(self, columns: Sequence[int], given: Sequence[int], first: Sequence[int], last: Sequence[int]) -> Counts:
         """The table of some columns, with an axis for each."""
 
-    def sparse(self, columns: Sequence[int], given: Sequence[int], codes: Sequence[int]) -> tuple[Ints, Counts]:
+    def sparse(self, columns: Sequence[int], given: Sequence[int], first: Sequence[int], last: Sequence[int]) -> tuple[Ints, Counts]:
         """
         The cells that are not zero: their numbers, ascending, and their counts.
         """
 
-    def dense_many(self, columns: Ints, starts: Ints, offsets: Ints, given: Sequence[int], codes: Sequence[int]) -> Counts:
+    def dense_many(self, columns: Ints, starts: Ints, offsets: Ints, given: Sequence[int], first: Sequence[int], last: Sequence[int]) -> Counts:
         """The tables of many sets of columns, one after another."""
 
     @property
@@ -166,7 +176,7 @@ class Tree(Engine):
 
     def __init__(self, store: ColumnStore, order: Sequence[int], leaf_size: int, max_depth: int, limit: int, min_count: int) -> None: ...
 
-    def bounded(self, columns: Sequence[int], given: Sequence[int], codes: Sequence[int]) -> tuple[Ints, Ints, Ints]:
+    def bounded(self, columns: Sequence[int], given: Sequence[int], first: Sequence[int], last: Sequence[int]) -> tuple[Ints, Ints, Ints]:
         """Estimates, lower and upper bounds of every cell."""
 
     def build(self) -> None:
@@ -183,6 +193,14 @@ class Tree(Engine):
 
     def restore(self, order: Sequence[int], nodes: Values, varies: Values, slots: Values, lists: Values, sums: Values | None) -> None:
         """Look at arrays that arrays() made; ValueError if they are not a tree."""
+
+class Planner(Engine):
+    """Chooses an engine for each question."""
+
+    def __init__(self, store: ColumnStore, scan: Scan, bitmaps: Bitmaps, tree: Tree, bitmap_limit: int) -> None: ...
+
+    def plan(self, columns: Sequence[int], given: Sequence[int], first: Sequence[int], last: Sequence[int]) -> tuple[str, float, float, float, float]:
+        """The engine that would answer now, and expected costs in nanoseconds."""
 
 def find_rules(start: Ints, rows: Indices, offsets: Ints, defaults: Ints, n_records: int, weights: Floats | None, target: int, code: int, n_conditions: tuple[int, int], min_support: float, n_rules: int, measure: str, z: float, defaults_allowed: bool, redundant: bool, method: str, n_jobs: int) -> tuple[list[tuple[tuple[tuple[int, int], ...], Any, Any, float]], Any, Any]:
     """
@@ -569,9 +587,9 @@ class RuleGrower:
         Grow one rule: columns, operators, low and high codes of its conditions, and how many leading ones each record satisfies.
         """
 
-def mine_itemsets(records: Records, min_count: int, kind: str, sizes: tuple[int, int], top: int, weights: Ints | None, excluded: Flags | None, groups: Flags | None, max_bytes: int, count_only: bool, n_jobs: int) -> Any:
+def mine_itemsets(records: Records, min_count: int, kind: str, sizes: tuple[int, int], top: int, weights: Ints | None, excluded: Flags | None, groups: Flags | None, labels: NDArray[np.uint32] | None, alone: Ints | None, n_beside: int, max_bytes: tuple[int, int], count_only: bool, n_jobs: int) -> Any:
     """
-    The frequent itemsets: offsets, value ids, counts, the least count, and how it ended ("complete", "too many", "interrupted"); count_only: how many sets and items.
+    The frequent itemsets, the most frequent first: offsets, value ids or their labels, counts, the least count, and how it ended ("complete", "too many", "interrupted"); count_only: how many sets and items.
     """
 
 def superset_counts(indptr: Ints, items: NDArray[np.uint32], counts: Ints, n_items: int, asked_indptr: Ints, asked_items: NDArray[np.uint32], n_jobs: int) -> Ints:

@@ -123,6 +123,56 @@ def test_weighted_scans_do_not_depend_on_threads_or_order():
         assert_identical(make(shuffled).table([0, 1]).to_array(), first)
 
 
+# Sets of codes
+
+
+def random_sets(arities, rng, n=2):
+    """Lists of codes of some columns: single ones, ranges, scattered ones and all but a few."""
+    held = {}
+    for c in rng.choice(len(arities), n, replace=False):
+        arity = arities[c]
+        first, last = np.sort(rng.integers(0, arity, 2))
+        few = rng.integers(0, arity, 3)
+        ways = [[first], np.arange(first, last + 1), few, np.setdiff1d(np.arange(arity), few)]
+        held[int(c)] = np.unique(ways[rng.integers(4)]).tolist()
+    return held
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_sets_of_codes_of_sparse_columns(name):
+    numbers = sparse_numbers()
+    engine = ENGINES[name](numbers.table())
+    rng = np.random.default_rng(51)
+    for columns, _ in all_questions(numbers.arities, 2, rng):
+        check_table(numbers, columns, random_sets(numbers.arities, rng), engine)
+
+
+@pytest.mark.parametrize("name", NOT_BITMAPS)
+def test_sets_of_codes_of_all_widths(name):
+    numbers = wide_numbers()
+    engine = ENGINES[name](numbers.table())
+    rng = np.random.default_rng(52)
+    for columns in ([3], [2, 1, 0], [1, 2], [0], [1, 3]):
+        for n in (1, 2, 3):
+            check_table(numbers, columns, random_sets(numbers.arities, rng, n), engine)
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3, 7])
+def test_scans_of_many_records_with_sets_do_not_depend_on_threads(jobs):
+    rng = np.random.default_rng(53)
+    n = 2 * 2**18 + 5
+    codes = np.stack([rng.integers(0, 7, n), rng.integers(0, 300, n), rng.random(n) < 0.01], axis=1)
+    numbers = Numbers(codes.astype(np.int64), [7, 300, 2], weights=rng.random(n))
+    scan, first = Scan(numbers.table(), n_jobs=jobs), Scan(numbers.table())
+    whole = Scan(numbers.table().with_weights(None), n_jobs=jobs)
+    for columns, held in [([0], {1: range(50, 250)}), ([2, 0], {0: [1, 2, 6], 1: range(9)})]:
+        labels = {f"c{c}": list(kept) for c, kept in held.items()}
+        assert_identical(
+            scan.table(columns, labels).to_array(), first.table(columns, labels).to_array()
+        )
+        assert_identical(whole.table(columns, labels).to_array(), numbers.count(columns, held))
+
+
 # Threads
 
 
@@ -132,6 +182,7 @@ def test_threads_can_ask_a_growing_tree(settings):
     tree = ADTree(numbers.table(), **settings)
     rng = np.random.default_rng(46)
     asked = [q for n in (1, 2, 3, 4) for q in all_questions(numbers.arities, n, rng)]
+    asked += [(columns, random_sets(numbers.arities, rng)) for columns, _ in asked]
 
     def ask(seed):
         for k in np.random.default_rng(seed).permutation(len(asked)):
@@ -152,7 +203,9 @@ def test_threads_can_ask_a_growing_tree(settings):
 def test_threads_can_share_any_counter(make):
     numbers = sparse_numbers(3000)
     engine = make(numbers.table())
-    asked = list(all_questions(numbers.arities, 2, np.random.default_rng(47)))
+    rng = np.random.default_rng(47)
+    asked = list(all_questions(numbers.arities, 2, rng))
+    asked += [(columns, random_sets(numbers.arities, rng)) for columns, _ in asked]
 
     def ask(seed):
         for k in np.random.default_rng(seed).permutation(len(asked)):

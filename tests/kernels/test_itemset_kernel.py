@@ -18,14 +18,14 @@ ANY_SIZE = (1, 2**31)
 
 
 def mine(records, min_count, kind, *, weights=None, sizes=ANY_SIZE, top=0, excluded=None,
-         groups=None, max_bytes=2**40, count_only=False, jobs=1, dtype=np.uint16,
-         n_values=None):  # fmt: skip
+         groups=None, labels=None, alone=None, n_beside=0, max_bytes=2**40, search_bytes=2**62,
+         count_only=False, jobs=1, dtype=np.uint16, n_values=None):  # fmt: skip
     indptr, values = oracles.csr([sorted(record) for record in records], dtype)
     n_values = n_values or 1 + max((max(r) for r in records if r), default=0)
     return _core.mine_itemsets(
         _core.Records(indptr, values, n_values), min_count, kind, sizes, top,
-        None if weights is None else np.array(weights, np.int64), excluded, groups, max_bytes,
-        count_only, jobs,
+        None if weights is None else np.array(weights, np.int64), excluded, groups, labels, alone,
+        n_beside, (max_bytes, search_bytes), count_only, jobs,
     )  # fmt: skip
 
 
@@ -158,6 +158,70 @@ def test_order_does_not_depend_on_threads(kind):
             assert_identical(a, b)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@given(given_baskets=baskets(), step=st.integers(1, 5))
+@settings(max_examples=40)
+def test_the_most_frequent_come_first_and_then_the_smaller(kind, given_baskets, step):
+    records, weights, min_count = given_baskets
+    n_values = 1 + max((max(r) for r in records if r), default=0)
+    labels = np.arange(n_values, dtype=np.uint32) * step + 3
+    options = {"weights": weights, "n_values": n_values}
+    indptr, items, counts, *_ = mine(records, min_count, kind, **options)
+    order = list(zip((-counts).tolist(), np.diff(indptr).tolist(), strict=True))
+    assert order == sorted(order)
+    named = mine(records, min_count, kind, labels=labels, **options)
+    assert_identical(named[0], indptr)
+    assert_identical(named[1], labels[items])
+    assert_identical(named[2], counts)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(given_baskets=baskets(), search_bytes=st.sampled_from([1, 100, 1000, 5000]),
+       top=st.sampled_from([0, 0, 7]), jobs=st.sampled_from(JOBS))  # fmt: skip
+@settings(max_examples=80)
+def test_first_items_in_groups_find_the_same(kind, given_baskets, search_bytes, top, jobs):
+    records, weights, min_count = given_baskets
+    options = {"weights": weights, "top": 0 if kind == "maximal" else top}
+    whole = as_dict(mine(records, min_count, kind, **options))
+    assert as_dict(mine(records, min_count, kind, search_bytes=search_bytes, **options)) == whole
+    one, other = (
+        mine(records, min_count, kind, search_bytes=search_bytes, jobs=n, **options)
+        for n in (1, jobs)
+    )
+    if not options["top"]:
+        for a, b in zip(one[:3], other[:3], strict=True):
+            assert_identical(a, b)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(given_baskets=baskets())
+@settings(max_examples=40)
+def test_records_of_one_item_can_be_told_by_their_number(kind, given_baskets):
+    records, weights, min_count = given_baskets
+    n_values = 1 + max((max(r) for r in records if r), default=0)
+    weights = weights or [1] * len(records)
+    alone, n_beside = np.zeros(n_values, np.int64), 0
+    for record, weight in zip(records, weights, strict=True):
+        if len(record) < 2:
+            n_beside += weight
+            alone[list(record)] += weight
+    kept = [k for k, record in enumerate(records) if len(record) > 1]
+    fewer = mine([records[k] for k in kept], min_count, kind, weights=[weights[k] for k in kept],
+                 alone=alone, n_beside=n_beside, n_values=n_values)  # fmt: skip
+    assert as_dict(fewer) == frequent_itemsets(records, min_count, kind, weights)
+
+
+@pytest.mark.parametrize("n", [3, 8, 9, 13])
+@pytest.mark.parametrize("sizes", [ANY_SIZE, (1, 6), (2, 20)])
+def test_items_of_all_records_of_a_set_double_it(n, sizes):
+    others = [3 * i for i in range(n)]  # some before the item, some behind it
+    records = [{7, *others}] * 3 + [{7}] * 2 + [set(others[:1])]
+    expected = frequent_itemsets(records, 3, "all")
+    low, high = sizes
+    within = {items: count for items, count in expected.items() if low <= len(items) <= high}
+    assert as_dict(mine(records, 3, "all", sizes=sizes)) == within
+
+
 def test_many_words_and_planes():
     rng = np.random.default_rng(8)
     records = [set(np.flatnonzero(rng.random(8) < 0.6).tolist()) for _ in range(1500)]
@@ -191,7 +255,8 @@ def test_ctrl_c_returns_the_branches_that_are_complete():
         records = _core.Records(indptr, values, 200)
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         indptr, items, counts, _, status = _core.mine_itemsets(
-            records, 20, "all", (1, 10**6), 0, None, None, None, 2**62, False, 2
+            records, 20, "all", (1, 10**6), 0, None, None, None, None, None, 0,
+            (2**62, 2**62), False, 2
         )
         sets = [items[a:b] for a, b in zip(indptr[:2000], indptr[1:2001])]
         right = all(bits[:, s].all(axis=1).sum() == c for s, c in zip(sets, counts))
@@ -214,5 +279,9 @@ def test_wrong_arguments_are_refused():
         mine(records, 1, "all", groups=np.zeros(5, np.uint8))
     with pytest.raises(ValueError, match="groups"):
         mine(records, 1, "all", groups=np.zeros(2, np.uint8), count_only=True)
+    with pytest.raises(ValueError, match="alone"):
+        mine(records, 1, "all", alone=np.zeros(5, np.int64))
+    with pytest.raises(ValueError, match="labels"):
+        mine(records, 1, "all", labels=np.zeros(5, np.uint32))
     with pytest.raises(ValueError, match="top"):
         mine(records, 1, "maximal", top=3)

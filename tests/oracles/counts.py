@@ -68,11 +68,15 @@ def id_pair_counts(lists, n_values, weights=None, chosen=None):
 
 
 def matching_rows(rows, query, chosen=None):
-    """Return the rows that hold the given code in each of the given columns."""
+    """Return the rows that hold the given code, or one of a set of them, in each column given."""
+
+    def matches(code, wanted):
+        return code in wanted if isinstance(wanted, set) else code == wanted
+
     return [
         r
         for r in chosen_rows(len(rows), chosen)
-        if all(rows[r][column] == code for column, code in query.items())
+        if all(matches(rows[r][column], wanted) for column, wanted in query.items())
     ]
 
 

@@ -6,6 +6,9 @@ import pytest
 
 import tacit
 from tacit import FrequentItemsets, InputError, Table
+from tacit.baskets.gathering import gather_baskets
+from tacit.baskets.items import Items
+from tacit.baskets.mining import Question
 from tacit.scale import of_tables, partition
 
 
@@ -25,6 +28,7 @@ def make_table(n=400, seed=0, weights=None):
 
 
 TABLE = make_table()
+QUESTION = Question(0.01, "all", 0, (1, None), [], [], [], 2**30, 1)
 
 
 def assert_same(settings, table, parts):
@@ -110,14 +114,37 @@ def test_numbers_are_cut():
     assert_same(settings, table, partition(table, 4))
 
 
+@pytest.mark.parametrize("kind", ["all", "closed", "maximal"])
+@pytest.mark.parametrize("memory", [7_500, 20_000, 60_000])
+def test_same_within_a_limit_of_memory(kind, memory):
+    # First items are searched in groups, and values go by way of a file.
+    settings = {"min_support": 0.01, "kind": kind}
+    assert_same(settings, TABLE, partition(TABLE, 8, memory=memory))
+    assert_same(settings | {"must_hold": ["paid"]}, TABLE, partition(TABLE, 8, memory=memory))
+
+
 def test_the_limit_of_memory():
-    parts = partition(TABLE, 4, memory=20_000)
-    with pytest.raises(InputError, match=r"min_support: the records .* limit of 20\.0 kB; raise"):
+    parts = partition(TABLE, 20, memory=3_500)
+    with pytest.raises(InputError, match=r"min_support: where .* limit of 3\.5 kB; raise one"):
         FrequentItemsets(min_support=0.01).fit(parts)
-    large = FrequentItemsets(min_support=0.8).fit(parts)
-    assert len(large.itemsets_) >= 1
+    few = FrequentItemsets(min_support=0.95).fit(parts)  # no record has two
+    assert len(few.itemsets_) >= 1
     with pytest.raises(InputError, match="min_support: the itemsets would take more than 50 B"):
         FrequentItemsets(min_support=0.01, memory=50).fit(partition(TABLE, 4))
+
+
+def test_records_of_one_frequent_value_are_counted_only():
+    rng = np.random.default_rng(4)
+    lists = [[f"i{k}" for k in rng.integers(0, 12, 1 + r % 3)] for r in range(300)] + [[]] * 40
+    table = Table.from_baskets(lists)
+    gathered = gather_baskets(partition(table, 6), Items(table.schema, False), QUESTION)
+    lengths = np.diff(gathered.indptr)
+    assert gathered.n_beside == 340 - len(lengths) > 100
+    assert lengths.min() >= 2
+    assert gathered.values.dtype == np.uint16
+    assert gathered.total == 340
+    for kind in ("all", "closed", "maximal"):
+        assert_same({"min_support": 0.005, "kind": kind}, table, partition(table, 6))
 
 
 def test_what_was_learnt_stays_if_it_fails():

@@ -32,6 +32,27 @@ def questions(draw, d):
     return columns, given
 
 
+@st.composite
+def conditions(draw, d):
+    """Sets of codes of some columns, empty and full ones too, and a query that means them."""
+    places = range(len(d.arities))
+    held = draw(st.lists(st.sampled_from(places), min_size=1, max_size=3, unique=True))
+    codes, query = {}, {}
+    for c in held:
+        labels = [label(code) for code in range(d.arities[c])]
+        chosen = draw(st.sets(st.integers(0, d.arities[c] - 1)))
+        way = draw(st.sampled_from(["set", "list", "exclude", "between"]))
+        if way == "between":
+            first, last = sorted(draw(st.tuples(*[st.integers(0, d.arities[c] - 1)] * 2)))
+            codes[c] = set(range(first, last + 1))
+            query[d.names[c]] = tacit.between(labels[first], labels[last])
+            continue
+        codes[c] = set(range(d.arities[c])) - chosen if way == "exclude" else chosen
+        collection = (set if way == "set" else list)(labels[code] for code in chosen)
+        query[d.names[c]] = tacit.exclude(collection) if way == "exclude" else collection
+    return codes, query
+
+
 def expected(d, columns, given):
     chosen = oracles.matching_rows(d.rows, given)
     return oracles.joint_counts(d.rows, d.arities, columns, d.weights, chosen)
@@ -71,8 +92,8 @@ class Numbers:
 
     def count(self, columns, given):
         rows = np.ones(len(self.codes), bool)
-        for c, code in given.items():
-            rows &= self.codes[:, c] == code
+        for c, code in given.items():  # or a list of codes
+            rows &= np.isin(self.codes[:, c], code)
         counts = np.zeros([self.arities[c] for c in columns], np.int64)
         np.add.at(counts, tuple(self.codes[rows, c] for c in columns), 1)
         return counts

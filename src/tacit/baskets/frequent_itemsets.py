@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.baskets.association_rules import AssociationRules, find_association_rules
+from tacit.baskets.gathering import gather_baskets
 from tacit.baskets.items import Items, presence_schema
 from tacit.baskets.itemset_state import KINDS, itemsets_of_state, itemsets_state
-from tacit.baskets.mining import Baskets, Forecast, Question, gather_baskets, table_baskets
+from tacit.baskets.mining import Baskets, Forecast, Question, table_baskets
 from tacit.errors import InputError
 from tacit.estimator import Estimator, open_path
 from tacit.listing import Listed, Listing
@@ -48,8 +49,10 @@ class FrequentItemsets(Listed, Estimator):
     the sets of all branches that were searched to the end, with a warning; ``complete_`` is
     False then.
 
-    Over partitions, a first pass counts the values, and a second one brings the records with the
-    frequent values to one place, within the memory limit of the partitions.
+    Over partitions, a first pass counts the values, and a second one brings the records with two
+    frequent values or more to one place, at two bytes a value or four, by way of a temporary file
+    where the memory limit of the partitions asks for it. What is searched at a time keeps that
+    limit, too, beside the list of itemsets.
 
     Parameters
     ----------

@@ -18,7 +18,18 @@ if TYPE_CHECKING:
 
     from tacit.baskets.items import Items
 
-__all__ = ["Itemsets"]
+__all__ = ["Itemsets", "in_order"]
+
+
+def in_order(
+    indptr: NDArray[np.int64], cells: NDArray[np.uint32], counts: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]:
+    """Return sets in the order of a list: by count, then by size, then as they were."""
+    sizes = np.diff(indptr)
+    order = np.lexsort((sizes, -counts))
+    starts = np.concatenate(([0], np.cumsum(sizes[order])))
+    source = np.arange(len(cells)) + np.repeat(indptr[:-1][order] - starts[:-1], sizes[order])
+    return starts, cells[source], counts[order]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,25 +64,6 @@ class Itemsets(Result):
     total: int | float
     unlisted: str = ""
     max_size: int | None = None
-
-    @classmethod
-    def ranked(
-        cls,
-        items: Items,
-        kind: str,
-        indptr: NDArray[np.int64],
-        cells: NDArray[np.uint32],
-        counts: NDArray[Any],
-        total: int | float,
-        unlisted: str = "",
-        max_size: int | None = None,
-    ) -> Itemsets:
-        """Return sets in their order: by count, then by size, then as they were found."""
-        sizes = np.diff(indptr)
-        order = np.lexsort((sizes, -counts))
-        starts = np.concatenate(([0], np.cumsum(sizes[order])))
-        source = np.arange(len(cells)) + np.repeat(indptr[:-1][order] - starts[:-1], sizes[order])
-        return cls(items, kind, starts, cells[source], counts[order], total, unlisted, max_size)
 
     def __len__(self) -> int:
         return len(self.counts)

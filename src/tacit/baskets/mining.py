@@ -1,4 +1,4 @@
-"""From records and parameters to the search for itemsets, in memory or gathered from partitions."""
+"""From records and parameters to the search for itemsets."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 
 from tacit import _core
 from tacit.baskets.items import Items, presence_schema
-from tacit.baskets.itemset_list import Itemsets
+from tacit.baskets.itemset_list import Itemsets, in_order
 from tacit.errors import InputError, InputWarning
 from tacit.machine import human_bytes
-from tacit.statistic import Partition, Statistic
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
-    from tacit.scale import PartitionedTable
     from tacit.table import Table
 
-__all__ = ["Baskets", "Forecast", "Question", "gather_baskets", "table_baskets"]
+__all__ = ["Baskets", "Forecast", "Question", "holders", "table_baskets", "whole_weights"]
 
 _LARGEST = 2**62
 _ANY_SIZE = 2**31
@@ -31,11 +31,23 @@ class Baskets(NamedTuple):
     """Records as items, with whole weights: `scale` of them are a weight of 1."""
 
     items: Items
+    cells: NDArray[np.uint32]  # of each value id, ascending
     indptr: NDArray[np.int64]
     values: NDArray[Any]
     weights: NDArray[np.int64] | None
     scale: int
     total: int
+    alone: NDArray[np.int64] | None = None  # how often each value stands in records not listed
+    n_beside: int = 0  # how many of those there are
+    search_bytes: int = _LARGEST  # what the first projection may take
+
+    def positions(self, cells: Iterable[int]) -> NDArray[np.int64]:
+        """Return the value ids of some cells, of those that have one."""
+        wanted = np.fromiter(cells, np.int64)
+        at = np.searchsorted(self.cells, wanted)
+        there = at < len(self.cells)
+        there[there] = self.cells[at[there]] == wanted[there]
+        return at[there]
 
 
 class Forecast(NamedTuple):
@@ -81,36 +93,37 @@ class Question:
         return next((name for name, holds in reasons.items() if holds), "")
 
     def _run(self, baskets: Baskets, *, count_only: bool) -> Any:
-        items = baskets.items
-        hold = items.positions(self.hold)
-        chosen = _holders(baskets, hold) if len(hold) else None
-        excluded = np.zeros(len(items.cells), np.uint8)
-        excluded[items.positions(self.exclude)] = 1
+        hold = baskets.positions(self.hold)
+        chosen = holders(baskets.indptr, baskets.values, hold) if len(hold) else None
+        excluded = np.zeros(len(baskets.cells), np.uint8)
+        excluded[baskets.positions(self.exclude)] = 1
         # Items that all sets hold are added to each of them later, unless they come by themselves.
         added = len(hold) if self.kind == "all" else 0
         if added:
             excluded[hold] = 1
         low, high = self.sizes
         high = _ANY_SIZE if high is None else high
-        groups = None if count_only else self._group_flags(items)
-        records = _core.Records(baskets.indptr, baskets.values, len(items.cells), chosen)
+        groups = None if count_only else self._group_flags(baskets)
+        records = _core.Records(baskets.indptr, baskets.values, len(baskets.cells), chosen)
         return _core.mine_itemsets(
             records, self.min_count(baskets), self.kind,
             (max(low - added, 1), max(high - added, 0)), self.top, baskets.weights, excluded,
-            groups, self.max_bytes, count_only, self.n_jobs,
+            groups, baskets.cells, baskets.alone, baskets.n_beside,
+            (self.max_bytes, baskets.search_bytes), count_only, self.n_jobs,
         )  # fmt: skip
 
-    def _group_flags(self, items: Items) -> NDArray[np.uint8] | None:
+    def _group_flags(self, baskets: Baskets) -> NDArray[np.uint8] | None:
         """Return which items are in each group; those that `hold` meets are met."""
         groups = [g for g in self.groups if not set(g) & set(self.hold)]
-        flags = np.zeros((len(groups), len(items.cells)), np.uint8)
+        flags = np.zeros((len(groups), len(baskets.cells)), np.uint8)
         for k, group in enumerate(groups):
-            flags[k, items.positions(group)] = 1
+            flags[k, baskets.positions(group)] = 1
         return flags.ravel() if groups else None
 
     def _alone(self, baskets: Baskets, least: int) -> int | None:
         """Return the count of the items that all sets hold, if they are a set by themselves."""
-        chosen = _holders(baskets, baskets.items.positions(self.hold))
+        hold = baskets.positions(self.hold)
+        chosen = holders(baskets.indptr, baskets.values, hold)
         count = len(chosen) if baskets.weights is None else int(baskets.weights[chosen].sum())
         low, high = self.sizes
         met = all(set(group) & set(self.hold) for group in self.groups)
@@ -131,7 +144,7 @@ class Question:
     def answer(self, baskets: Baskets) -> tuple[Itemsets, bool]:
         """Return the itemsets, and whether these are all."""
         items = baskets.items
-        indptr, values, counts, least, status = self._run(baskets, count_only=False)
+        indptr, cells, counts, least, status = self._run(baskets, count_only=False)
         if status == "too many":
             raise InputError(
                 f"min_support: the itemsets would take more than {human_bytes(self.max_bytes)}; "
@@ -146,15 +159,12 @@ class Question:
                 ),
                 stacklevel=5,
             )
-        cells = items.cells.astype(np.uint32)[values]
         if self.hold and self.kind == "all":
-            indptr, cells, counts = self._add_held(baskets, indptr, cells, counts, least)
+            indptr, cells, counts = in_order(*self._add_held(baskets, indptr, cells, counts, least))
         shown: NDArray[Any] = counts if baskets.scale == 1 else counts / baskets.scale
         total = baskets.total if baskets.scale == 1 else baskets.total / baskets.scale
         unlisted = self.unlisted if status == "complete" else "complete_"
-        sets = Itemsets.ranked(
-            items, self.kind, indptr, cells, shown, total, unlisted, self.sizes[1]
-        )
+        sets = Itemsets(items, self.kind, indptr, cells, shown, total, unlisted, self.sizes[1])
         if 0 < self.top < len(sets):
             sets = sets.most_frequent(self.top)
         return sets, status == "complete"
@@ -180,11 +190,13 @@ class Question:
         return starts, all_cells[order], np.concatenate((counts, alone))
 
 
-def _holders(baskets: Baskets, hold: NDArray[np.int64]) -> NDArray[np.int64]:
+def holders(
+    indptr: NDArray[np.int64], values: NDArray[Any], hold: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Return the records that hold all of some items."""
-    hits = np.isin(baskets.values, hold.astype(baskets.values.dtype))
+    hits = np.isin(values, hold.astype(values.dtype))
     counted = np.concatenate(([0], np.cumsum(hits)))
-    held = counted[baskets.indptr[1:]] - counted[baskets.indptr[:-1]]
+    held = counted[indptr[1:]] - counted[indptr[:-1]]
     return np.flatnonzero(held == len(hold))
 
 
@@ -208,72 +220,11 @@ def whole_weights(weights: NDArray[np.float64] | None) -> tuple[NDArray[np.int64
     return np.maximum(np.rint(weights * scale).astype(np.int64), 1), scale
 
 
-def _baskets(
-    items: Items,
-    indptr: NDArray[np.int64],
-    values: NDArray[Any],
-    weights: NDArray[np.float64] | None,
-) -> Baskets:
-    whole, scale = whole_weights(weights)
-    total = len(indptr) - 1 if whole is None else int(whole.sum())
-    return Baskets(items, indptr, values, whole, scale, total)
-
-
 def table_baskets(table: Table, *, defaults: bool) -> Baskets:
     """Return the records of a table, which has no weights of 0, as items."""
     table = table.conform(presence_schema(table.schema))
     items = Items(table.schema, defaults)
-    return _baskets(items, *items.records(table), table.weights)
-
-
-@dataclass(frozen=True)
-class _Frequent(Statistic["tuple[NDArray[Any], ...]"]):
-    """The records of a partition, less the items that are too rare to be in any frequent set."""
-
-    defaults: bool
-    kept: NDArray[np.bool_]  # by item
-
-    def partial(self, partition: Partition) -> tuple[NDArray[Any], ...]:
-        table = partition.records
-        weights = np.ones(0)
-        if table.weights is not None:
-            weights = table.weights[table.weights > 0]
-            if len(weights) == 0:
-                return np.zeros(0, np.uint32), np.zeros(0, table.values.dtype), weights
-            table = table.take(np.flatnonzero(table.weights > 0))
-        indptr, values = Items(table.schema, self.defaults).records(table)
-        keep = self.kept[values]
-        before = np.concatenate(([0], np.cumsum(keep)))
-        lengths = np.diff(before[indptr]).astype(np.uint32)
-        return lengths, values[keep], weights
-
-    def merge(
-        self, one: tuple[NDArray[Any], ...], other: tuple[NDArray[Any], ...]
-    ) -> tuple[NDArray[Any], ...]:
-        return tuple(np.concatenate(both) for both in zip(one, other, strict=True))
-
-
-def gather_baskets(X: PartitionedTable, items: Items, question: Question) -> Baskets:
-    """Return what is left of partitions without items that are too rare, to be searched here.
-
-    Two passes: one counts every value, one brings the records with the frequent items only. X has
-    the schema of `items`.
-    """
-    counted = X.one_way()
-    counts = counted.counts[items.cells].astype(np.float64)
-    least = question.min_support
-    limit = least if isinstance(least, int) else least * float(counted.total)
-    kept = counts >= limit * (1 - 1e-9)  # the search has the last word
-    kept[items.positions(question.exclude)] = False
-    needed = int(12 * counts[kept].sum() + 16 * X.n_records)
-    if X.memory is not None and needed > X.memory:
-        raise InputError(
-            f"min_support: the records without rarer values, and the search in them, would take "
-            f"{human_bytes(needed)}, more than the limit of {human_bytes(X.memory)}; raise one of "
-            "them"
-        )
-    lengths, values, weights = X.reduce(_Frequent(items.defaults, kept))
-    if len(lengths) == 0:
-        raise InputError("weights: all of them are 0")
-    indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-    return _baskets(items, indptr, values, weights if X.weighted else None)
+    indptr, values = items.records(table)
+    whole, scale = whole_weights(table.weights)
+    total = len(indptr) - 1 if whole is None else int(whole.sum())
+    return Baskets(items, items.cells.astype(np.uint32), indptr, values, whole, scale, total)

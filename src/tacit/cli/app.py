@@ -22,10 +22,10 @@ from tacit.errors import InputError, did_you_mean
 __all__ = ["COMMANDS", "app", "main"]
 
 COMMANDS = (
-    "summary", "count", "table", "pairs", "cluster", "tree", "classify", "dependency-network",
-    "dependency-tree", "density", "bayes-net", "select", "find-rules", "rules", "itemsets",
-    "association-rules", "significant-rules", "recommend", "predict", "show", "convert",
-    "adtree", "demo",
+    "explore", "summary", "count", "table", "pairs", "cluster", "tree", "classify",
+    "dependency-network", "dependency-tree", "density", "bayes-net", "select", "find-rules",
+    "rules", "itemsets", "association-rules", "significant-rules", "recommend", "predict", "show",
+    "convert", "adtree", "demo",
 )  # fmt: skip
 
 # What estimators call things that are not options of the same name.

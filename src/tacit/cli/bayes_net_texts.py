@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.count import parse_given
+from tacit.cli.conditions import parse_given
 from tacit.errors import InputError
 
 if TYPE_CHECKING:

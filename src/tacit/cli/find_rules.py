@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import tacit
-from tacit.cli.count import parse_label
+from tacit.cli.conditions import parse_label
 from tacit.cli.options import Json, Top, output_option
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file

@@ -12,7 +12,7 @@ import typer
 
 import tacit
 from tacit.cli.bayes_net_texts import join_names
-from tacit.cli.count import parse_given
+from tacit.cli.conditions import parse_given
 from tacit.cli.output import working
 from tacit.errors import InputError
 

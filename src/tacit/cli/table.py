@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tacit.cli.count import Given, check_given, counts_json, parse_given, print_counts
+from tacit.cli.conditions import Given, check_given, parse_conditions
+from tacit.cli.count import counts_json, print_counts
 from tacit.cli.options import Json, output_option
 from tacit.cli.output import make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
@@ -78,7 +79,7 @@ def table(
             f"one column or two can be drawn, got {len(columns)}", param_hint="--plot"
         )
     counter = source.counter()
-    query = parse_given(counter.schema, given or ())
+    query = parse_conditions(counter.schema, given or ())
     counts = counter.table(columns, query, layout=layout)
     measured = _measure(counts) if measures else {}
     if output:

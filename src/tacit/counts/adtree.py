@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit import _core, store
 from tacit.counts.contingency.table import ContingencyTable
-from tacit.counts.counter import Counter, Layout, Tables
+from tacit.counts.counter import Counter, Given, Layout, Tables
 from tacit.errors import FileError, InputError
 from tacit.machine import available_memory, check_int, human_bytes
 from tacit.plot.html import Result, pairs_html
@@ -110,7 +110,7 @@ class ADTree(Counter, store.Saved):
 
     # Counting
 
-    def _engine(self, positions: list[int], given: list[int], n_cells: int) -> _core.Engine:
+    def _engine(self) -> _core.Engine:
         return self._tree
 
     @property
@@ -126,6 +126,30 @@ class ADTree(Counter, store.Saved):
             return estimate
         except (_core.OverLimit, _core.Unsound) as problem:
             raise self._explained(problem) from None
+
+    def interval(self, query: Mapping[str, Any]) -> tuple[int | float, int | float]:
+        """Return the least and the most that :meth:`count` can be: the same, of an exact tree.
+
+        Parameters
+        ----------
+        query : mapping
+            As for :meth:`count`.
+
+        Examples
+        --------
+        >>> import tacit
+        >>> tree = tacit.ADTree(tacit.datasets.load_visits(), min_count=500)
+        >>> query = {"region": ["west", "south"], "device": "tablet"}
+        >>> tree.count(query), tree.interval(query)
+        (1181, (799, 1181))
+        """
+        if self.exact:
+            return (self.count(query),) * 2
+        try:
+            _, lower, upper = self._tree.bounded([], *self._query(query, "query"))
+        except (_core.OverLimit, _core.Unsound) as problem:
+            raise self._explained(problem) from None
+        return lower.item(), upper.item()
 
     def table(  # noqa: D102
         self,
@@ -150,8 +174,8 @@ class ADTree(Counter, store.Saved):
                 "layout: an approximate tree knows no cell to be empty, so its tables are dense; "
                 f"this one has {n_cells:,} cells: ask for fewer columns"
             )
-        fixed, codes = ([], []) if given is None else self._query(given, "given")
-        estimate, lower, upper = self._tree.bounded(positions, fixed, codes)
+        fixed: Given = ([], [], []) if given is None else self._query(given, "given")
+        estimate, lower, upper = self._tree.bounded(positions, *fixed)
         return ContingencyTable(axes, estimate, lower=lower, upper=upper)
 
     def tables(  # noqa: D102
@@ -196,7 +220,7 @@ class ADTree(Counter, store.Saved):
                 super().tables([[c] for c in range(len(self._columns))])
             else:
                 for c in range(len(self._columns)):
-                    self._tree.bounded([c], [], [])
+                    self._tree.bounded([c], [], [], [])
         except _core.Unsound as problem:
             raise self._explained(problem) from None
         except _core.OverLimit as problem:

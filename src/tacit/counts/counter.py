@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.counts.contingency.cells import MAX_CELLS
 from tacit.counts.contingency.table import ContingencyTable
+from tacit.counts.cube import rolled_up
 from tacit.errors import InputError, refuse_partitions
 from tacit.machine import check_fits
 from tacit.plot.html import Result
@@ -20,15 +21,20 @@ from tacit.schema import check_query
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from tacit import _core
     from tacit.counts.records import Counts, StoredRecords
     from tacit.schema import Column, Schema
 
-__all__ = ["Counter", "Layout", "Tables"]
+__all__ = ["Counter", "Given", "Layout", "Tables"]
 
 Layout: TypeAlias = Literal["auto", "dense", "sparse"]
+# Columns, and the first and the last code of a range; a column has several where it takes them.
+Given: TypeAlias = tuple[list[int], list[int], list[int]]
+
+_LABELS = frozenset((str, int, float, bool, type(None)))  # what is a label and nothing else
 
 _ALWAYS_DENSE = 2**20  # cells
 _MAX_CACHED = 50_000  # lists of names whose positions are cached
@@ -75,8 +81,8 @@ class Counter(Result, ABC):
         """Bytes held besides the table."""
 
     @abstractmethod
-    def _engine(self, positions: list[int], given: list[int], n_cells: int) -> _core.Engine:
-        """Return the engine that is to count."""
+    def _engine(self) -> _core.Engine:
+        """Return the engine that counts."""
 
     def count(self, query: Mapping[str, Any]) -> int | float:
         """Return the (weighted) number of records that match ``{column: label, …}``.
@@ -84,10 +90,12 @@ class Counter(Result, ABC):
         Parameters
         ----------
         query : mapping
-            Every record matches an empty one.
+            Every record matches an empty one. In place of a label there can be a collection of
+            labels, any of which will do, :func:`tacit.between` or :func:`tacit.exclude`. No record
+            matches an empty collection.
         """
-        given, codes = self._query(query, "query")
-        count: int | float = self._engine([], given, 1).dense([], given, codes).item()
+        given = self._query(query, "query")
+        count: int | float = self._engine().dense([], *given).item()
         return count
 
     def table(
@@ -104,19 +112,76 @@ class Counter(Result, ABC):
         columns : sequence of str or int
             Distinct columns, one axis for each, in this order.
         given : mapping, optional
-            Count the records that match ``{column: label, …}`` only.
+            Count only the records that match, as for :meth:`count`.
         layout : {"auto", "dense", "sparse"}
             Hold all cells, or those that are not zero; "auto" does the first as long as there are
             at most a million cells, or four for each record.
         """
         positions, axes, n_cells = self._axes(columns)
-        fixed, codes = ([], []) if given is None else self._query(given, "given")
+        fixed: Given = ([], [], []) if given is None else self._query(given, "given")
+        return self._counted(positions, axes, n_cells, fixed, layout)
+
+    def _counted(
+        self,
+        positions: list[int],
+        axes: tuple[Column, ...],
+        n_cells: int,
+        fixed: Given,
+        layout: Layout,
+    ) -> ContingencyTable:
         if n_cells > _ALWAYS_DENSE or layout != "auto":
             layout = self._check_layout(layout, n_cells)
-        engine = self._engine(positions, fixed, n_cells)
+        engine = self._engine()
         if layout == "sparse":
-            return ContingencyTable.from_cells(axes, *engine.sparse(positions, fixed, codes))
-        return ContingencyTable(axes, engine.dense(positions, fixed, codes))
+            return ContingencyTable.from_cells(axes, *engine.sparse(positions, *fixed))
+        return ContingencyTable(axes, engine.dense(positions, *fixed))
+
+    def cube(
+        self, columns: Sequence[str | int], given: Mapping[str, Any] | None = None
+    ) -> pl.DataFrame:
+        """Count every combination of labels, with roll-ups: each column, or all of it.
+
+        The rows are those of ``SELECT columns, count(*), GROUPING(columns) … GROUP BY CUBE
+        (columns)`` in SQL. A column that is rolled up is null; what is missing in the data is null,
+        too, and `grouping` tells them apart. The frame can be handed to whatever reads Arrow:
+        ``duckdb.sql("FROM cube WHERE grouping = 1")``.
+
+        Parameters
+        ----------
+        columns : sequence of str or int
+            At most 16.
+        given : mapping, optional
+            Count only the records that match, as for :meth:`count`.
+
+        Returns
+        -------
+        polars.DataFrame
+            The columns, `count`, and `grouping`: a bit for each column that is rolled up, the
+            lowest for the last one. Combinations that do not occur are left out; the total is
+            always there.
+
+        Examples
+        --------
+        >>> import tacit
+        >>> visits = tacit.datasets.load_visits()
+        >>> counts = tacit.counter(visits)
+        >>> cube = counts.cube(["region", "weather"], given={"region": ["east", "west"]})
+        >>> cube.filter(cube["grouping"] == 0b01)  # of each region, all weather
+        shape: (2, 4)
+        ┌────────┬─────────┬───────┬──────────┐
+        │ region ┆ weather ┆ count ┆ grouping │
+        │ ---    ┆ ---     ┆ ---   ┆ ---      │
+        │ str    ┆ bool    ┆ i64   ┆ i64      │
+        ╞════════╪═════════╪═══════╪══════════╡
+        │ east   ┆ null    ┆ 2945  ┆ 1        │
+        │ west   ┆ null    ┆ 3958  ┆ 1        │
+        └────────┴─────────┴───────┴──────────┘
+        """
+        whole = self.table(columns, given)
+        total = self.count({} if given is None else given)
+        if self._records.weights is None:
+            return rolled_up(whole, total)
+        return rolled_up(whole, total, lambda chosen: self.table(chosen, given))
 
     def tables(
         self,
@@ -137,7 +202,7 @@ class Counter(Result, ABC):
             Dense tables, in the order asked for.
         """
         sets = self._sets(column_sets)
-        fixed, codes = ([], []) if given is None else self._query(given, "given")
+        fixed: Given = ([], [], []) if given is None else self._query(given, "given")
         sizes = [math.prod([self._arities[c] for c in positions]) for positions in sets]
         total = sum(sizes)
         if total > _ALWAYS_DENSE:
@@ -149,11 +214,7 @@ class Counter(Result, ABC):
         offsets = np.fromiter(accumulate(sizes, initial=0), np.int64, len(sizes) + 1)
         starts = np.fromiter(accumulate(map(len, sets), initial=0), np.int64, len(sizes) + 1)
         flat = np.fromiter((c for positions in sets for c in positions), np.int64, int(starts[-1]))
-        largest = max(range(len(sets)), key=sizes.__getitem__, default=None)
-        engine = self._engine(
-            [] if largest is None else sets[largest], fixed, max(sizes, default=1)
-        )
-        counts = engine.dense_many(flat, starts, offsets, fixed, codes)
+        counts = self._engine().dense_many(flat, starts, offsets, *fixed)
         return Tables(self._columns, sets, counts, offsets)
 
     def _sets(self, column_sets: Any) -> list[list[int]]:
@@ -224,13 +285,23 @@ class Counter(Result, ABC):
             )
         return positions
 
-    def _query(self, query: Mapping[str, Any], argument: str) -> tuple[list[int], list[int]]:
-        if type(query) is dict and query.keys() <= self._positions.keys():
+    def _query(self, query: Mapping[str, Any], argument: str) -> Given:
+        """Return the codes that match; a column all of whose codes do is left out."""
+        plain = type(query) is dict and _LABELS.issuperset(map(type, query.values()))
+        if plain and query.keys() <= self._positions.keys():
             given = [self._positions[column] for column in query]
             columns = zip(given, query.values(), strict=True)
-            return given, [self._columns[position].code(label) for position, label in columns]
-        pairs = check_query(self.schema, query, argument)
-        return [position for position, _ in pairs], [code for _, code in pairs]
+            codes = [self._columns[position].code(label) for position, label in columns]
+            return given, codes, codes
+        given, first, last = [], [], []
+        for position, ranges in check_query(self.schema, query, argument):
+            if ranges == ((0, self._arities[position] - 1),):
+                continue
+            for low, high in ranges or ((0, -1),):
+                given.append(position)
+                first.append(low)
+                last.append(high)
+        return given, first, last
 
     def _check_layout(self, layout: Layout, n_cells: int) -> Layout:
         """Return how to hold so many cells, or say why that cannot be."""

@@ -55,7 +55,7 @@ class Scan(Counter):
         """Bytes held besides the table: codes of the columns asked about so far."""
         return self._scan.nbytes
 
-    def _engine(self, positions: list[int], given: list[int], n_cells: int) -> _core.Engine:
+    def _engine(self) -> _core.Engine:
         return self._scan
 
     def _table_of(
@@ -99,7 +99,7 @@ class Bitmaps(Counter):
         """Bytes held besides the table: bitmaps and codes made so far."""
         return self._bitmaps.nbytes
 
-    def _engine(self, positions: list[int], given: list[int], n_cells: int) -> _core.Engine:
+    def _engine(self) -> _core.Engine:
         return self._bitmaps
 
     def __reduce__(self) -> tuple[Any, ...]:

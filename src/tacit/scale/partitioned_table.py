@@ -381,7 +381,7 @@ class PartitionedTable(Records):
         ----------
         column_sets : sequence of sequences of str or int
         given : mapping, optional
-            Count the records that match ``{column: label, …}`` only.
+            Count only the records that match, as for :meth:`count`.
         layout : {"auto", "dense", "sparse"}
             As for :meth:`tacit.Table.contingency`.
         n_jobs : int, optional
@@ -392,7 +392,7 @@ class PartitionedTable(Records):
         return self.reduce(TableCounts(positions, given, layout), n_jobs=n_jobs)
 
     def count(self, query: Mapping[str, Any]) -> int | float:
-        """Return the (weighted) number of records that match ``{column: label, …}``."""
+        """Return the (weighted) number of records that match; as :meth:`tacit.Table.count`."""
         check_query(self.schema, query, "query")
         count: int | float = self.reduce(QueryCount(query))[0]
         return count

@@ -1,8 +1,31 @@
-"""Columns, their labels, and the numbering of stored values."""
+"""Columns, their labels, the numbering of stored values, and what queries ask of them."""
 
 from tacit.schema.labels import KINDS, Kind, Label, Labels
 from tacit.schema.names import NumberedNames
-from tacit.schema.query import check_query
+from tacit.schema.query import (
+    Between,
+    CodeRanges,
+    Exclude,
+    between,
+    check_query,
+    complement,
+    exclude,
+)
 from tacit.schema.schema import Column, Schema
 
-__all__ = ["KINDS", "Column", "Kind", "Label", "Labels", "NumberedNames", "Schema", "check_query"]
+__all__ = [
+    "KINDS",
+    "Between",
+    "CodeRanges",
+    "Column",
+    "Exclude",
+    "Kind",
+    "Label",
+    "Labels",
+    "NumberedNames",
+    "Schema",
+    "between",
+    "check_query",
+    "complement",
+    "exclude",
+]

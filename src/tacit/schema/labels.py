@@ -175,7 +175,7 @@ class Labels(Sequence[Label]):
         """Return the code of a label, or -1 if there is none; numbers fall into bins."""
         if self._array is None:
             code = self._codes.get(label, -1)
-            if code >= 0 or self.edges is None or not _is_number(label):
+            if code >= 0 or self.edges is None or not is_number(label):
                 return code
         absent = len(self) - 1 if self._missing else -1
         if label is None or label != label:
@@ -283,5 +283,5 @@ def _comparable(
     return one.astype(np.float64), other.astype(np.float64)
 
 
-def _is_number(label: Any) -> bool:
+def is_number(label: Any) -> bool:
     return isinstance(label, Real) and not isinstance(label, (bool, np.bool_))

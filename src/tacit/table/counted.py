@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit import _core, counts
 from tacit.machine import count_jobs
-from tacit.schema import check_query
+from tacit.schema import check_query, complement
 from tacit.table.gateway import check_records, check_target
 from tacit.table.records import Records
 
@@ -89,7 +89,7 @@ class CountedRecords(Records):
         records : mask or record numbers, optional
             Count these records only.
         given : mapping, optional
-            Count the records that match ``{column: label, …}`` only.
+            Count only the records that match, as for :meth:`count`.
         n_jobs : int, optional
             Threads; the counts do not depend on it.
         """
@@ -170,22 +170,43 @@ class CountedRecords(Records):
         return self._scan._table_of(chosen, columns, layout)
 
     def where(self, query: Mapping[str, Any]) -> NDArray[np.int64]:
-        """Return the numbers of the records that match ``{column: label, …}``, ascending."""
+        """Return the numbers of the records that match a query, ascending.
+
+        Parameters
+        ----------
+        query : mapping
+            As for :meth:`count`.
+        """
         start, rows = self.postings
         offsets = self._schema.offsets
         matches = np.ones(self.n_records, np.bool_)
-        for column, code in check_query(self._schema, query, "query"):
-            value = self._schema.value_id(column, code)
-            if value is None:
-                matches[rows[start[offsets[column]] : start[offsets[column + 1]]]] = False
-            else:
-                holds = np.zeros(self.n_records, np.bool_)
-                holds[rows[start[value] : start[value + 1]]] = True
-                matches &= holds
+        for column, ranges in check_query(self._schema, query, "query"):
+            default, arity = int(self._schema.defaults[column]), int(self._schema.arities[column])
+            rest = any(first <= default <= last for first, last in ranges)
+            holds = np.zeros(self.n_records, np.bool_)  # one of the values, or one of the others
+            for first, last in complement(ranges, arity) if rest else ranges:
+                value = offsets[column] + first - (first > default)
+                behind = value + last - first + 1
+                holds[rows[start[value] : start[behind]]] = True
+            matches &= ~holds if rest else holds
         return np.flatnonzero(matches).astype(np.int64)
 
     def count(self, query: Mapping[str, Any]) -> int | float:
-        """Return the (weighted) number of records that match ``{column: label, …}``."""
+        """Return the (weighted) number of records that match a query.
+
+        Parameters
+        ----------
+        query : mapping
+            ``{column: label, …}``. In place of a label there can be a collection of labels, any of
+            which will do, :func:`tacit.between` or :func:`tacit.exclude`.
+
+        Examples
+        --------
+        >>> import tacit
+        >>> visits = tacit.datasets.load_visits()
+        >>> visits.count({"region": ["north", "west"], "device": tacit.exclude("phone")})
+        4345
+        """
         return self._scan.count(query)
 
     def _choose(self, records: Any, given: Mapping[str, Any] | None) -> counts.Subset:

@@ -27,6 +27,7 @@ import polars as pl
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
+from tacit import _core
 from tacit.errors import InputError, InputWarning, no_column, refuse_partitions
 from tacit.schema import Labels, Schema
 from tacit.table.arrays import array_frame, check_finite, naming_x, numbers_or_frame, sparse_table
@@ -401,11 +402,8 @@ def is_baskets(X: Any, *, known: bool = False) -> bool:
         return False
     if all(isinstance(basket, set | frozenset) for basket in X):
         return True
-    if not all(isinstance(basket, list | tuple | set | frozenset) for basket in X):
-        return False
-    if not all(isinstance(item, str) for basket in X for item in basket):
-        return False
-    return known or len({len(basket) for basket in X}) > 1
+    differ = _core.only_text(list(X))
+    return differ is not None and (known or differ)
 
 
 class _Nameless:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from tacit.table.gateway import check_codes, check_size, check_sparse
 from tacit.table.recode import restore
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -310,17 +309,12 @@ def _with_defaults(
 
 def encode_baskets(baskets: Iterable[Iterable[Any]], defaults: Any) -> Parts:
     """Turn collections of items into the parts of a Table of True and False."""
-    lists = []
-    for k, basket in enumerate(baskets):
-        if isinstance(basket, str) or not isinstance(basket, Iterable):
-            kind = type(basket).__name__
-            raise InputError(f"baskets: basket {k} is a {kind}; give a list of items")
-        lists.append(sorted({str(item) for item in basket}))
-    names = sorted(set(chain.from_iterable(lists)))
-    position_of = {name: k for k, name in enumerate(names)}
-    indptr = np.zeros(len(lists) + 1, np.int64)
-    np.cumsum([len(items) for items in lists], out=indptr[1:])
-    ids = np.fromiter((position_of[x] for items in lists for x in items), np.int64, int(indptr[-1]))
+    lists = list(baskets)
+    coded = _core.encode_baskets(lists)
+    if isinstance(coded, int):
+        kind = type(lists[coded]).__name__
+        raise InputError(f"baskets: basket {coded} is a {kind}; give a list of items")
+    names, indptr, ids = coded
     return presence_parts(names, indptr, ids, defaults)
 
 

@@ -34,6 +34,7 @@ __all__ = [
     "conform_table",
     "fill_absent",
     "join_parts",
+    "merge_labels_of",
     "restore",
     "select_columns",
     "take_records",
@@ -348,3 +349,13 @@ def join_parts(several: list[Any], new: Schema, n_jobs: int = 1) -> Parts:
         for copy in copies:
             copy.result()
     return Parts(new, indptr, values)
+
+
+def merge_labels_of(table: Table, new: Schema, codes: list[NDArray[np.int64]]) -> Parts:
+    """Return the parts of a table under fewer labels.
+
+    Column c of `new` is column c of the table; its label k becomes label ``codes[c][k]``.
+    """
+    parts = _rewrite(table, new, _plan(table.schema, new, range(len(new)), codes))
+    parts.weights, parts.index = table.weights, table.index
+    return parts

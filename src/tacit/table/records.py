@@ -8,8 +8,11 @@ from tacit.errors import InputError
 from tacit.table.summary import Summary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    import polars as pl
+
+    from tacit.counts import ContingencyTable
     from tacit.schema import Schema
 
 __all__ = ["Records"]
@@ -30,6 +33,10 @@ class Records:
         def weighted(self) -> bool: ...  # noqa: D102
         @property
         def nbytes(self) -> int: ...  # noqa: D102
+        def count(self, query: Mapping[str, Any]) -> int | float: ...  # noqa: D102
+        def contingency(  # noqa: D102
+            self, columns: Sequence[str | int], *, given: Mapping[str, Any] | None = None
+        ) -> ContingencyTable: ...
 
     @property
     def n_columns(self) -> int:
@@ -60,6 +67,24 @@ class Records:
         'whole numbers; 3 are few enough to be labels'
         """
         return Summary.of(self, columns=columns)
+
+    def cube(
+        self, columns: Sequence[str | int], given: Mapping[str, Any] | None = None
+    ) -> pl.DataFrame:
+        """Count every combination of labels, with roll-ups, as :meth:`tacit.counts.Counter.cube`.
+
+        Parameters
+        ----------
+        columns : sequence of str or int
+        given : mapping, optional
+            Count only the records that match, as for :meth:`count`.
+        """
+        from tacit.counts.cube import rolled_up
+
+        whole, total = self.contingency(columns, given=given), self.count(given or {})
+        if not self.weighted:
+            return rolled_up(whole, total)
+        return rolled_up(whole, total, lambda chosen: self.contingency(chosen, given=given))
 
     def cut(self, discretise: Any = "auto", *, target: str | int | None = None) -> Self:
         """Return the same records with numbers cut into bins, which the schema remembers.

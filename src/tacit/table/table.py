@@ -535,11 +535,12 @@ class Table(CountedRecords, store.Saved):
 
     def to_state(self) -> store.State:
         """Return the arrays a file must hold to make the Table again."""
-        arrays: dict[str, NDArray[Any]] = {
-            "indptr": self._indptr,
-            "values": self._values,
-            "schema": np.frombuffer(schema_to_json(self._schema), np.uint8),
-        }
+        schema = np.frombuffer(schema_to_json(self._schema), np.uint8)
+        return {"schema": schema, **self._stored_state()}
+
+    def _stored_state(self) -> dict[str, NDArray[Any]]:
+        """Return what a file must hold beside the schema."""
+        arrays: dict[str, NDArray[Any]] = {"indptr": self._indptr, "values": self._values}
         if self._weights is not None:
             arrays["weights"] = self._weights
         if self._index is not None:

@@ -115,8 +115,14 @@ def build_rules(
 def _queries(
     schema: Schema, start: NDArray[np.int64], cells: NDArray[np.int64]
 ) -> list[dict[str, Any]]:
-    known, which = np.unique(cells, axis=0, return_inverse=True)  # there are few, each many times
-    conditions = [(schema.names[c], schema.labels[c][code]) for c, code in known.tolist()]
-    pairs = [conditions[k] for k in which.ravel().tolist()]
+    begin = schema.cells
+    known, which = np.unique(begin[cells[:, 0]] + cells[:, 1], return_inverse=True)  # few
+    columns = np.searchsorted(begin, known, side="right") - 1
+    codes = known - begin[columns]
+    conditions = [
+        (schema.names[c], schema.labels[c][code])
+        for c, code in zip(columns.tolist(), codes.tolist(), strict=True)
+    ]
+    pairs = [conditions[k] for k in which.tolist()]
     ends = start.tolist()
     return [dict(pairs[a:b]) for a, b in pairwise(ends)]

@@ -70,8 +70,7 @@ class _Writer:
 
 def write_partition(partition: Partition, folder: str, mark: str) -> MappedFile:
     """Write the Table of a partition, without its schema, to a file with a mark in its name."""
-    arrays = dict(partition.records.to_state())
-    arrays.pop("schema")  # is known to whoever reads it, once for all
+    arrays = partition.records._stored_state()  # whoever reads it knows the schema, once for all
     name = f"part-{mark}-{partition.index:05d}.tacit"
     path = os.path.join(folder, name)  # noqa: PTH118
     if not Path(folder).is_dir():

@@ -1,0 +1,1 @@
+"""The planner against the best engine for a whole workload."""

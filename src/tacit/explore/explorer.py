@@ -1,0 +1,136 @@
+"""What the explorer holds: the table as it is shown, and what counts it."""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tacit.counts import counter
+from tacit.errors import InputError
+from tacit.explore import findings, questions
+from tacit.explore.jobs import Jobs
+from tacit.explore.state import Selection
+from tacit.explore.views import views_of
+from tacit.table import Table, as_table
+
+if TYPE_CHECKING:
+    import os
+
+    from tacit.counts import Counter
+
+__all__ = ["Explorer"]
+
+
+class Explorer:
+    """A table to be looked at.
+
+    Parameters
+    ----------
+    table : Table, or what :func:`tacit.as_table` takes
+    target : str, optional
+        The column that others are ordered by: by how much they say about it.
+    title : str, default "table"
+        What the page is called: the name of the file.
+    start : str, default ""
+        The state that the page begins with, as its address has it behind ``#``.
+    code : str, default "table"
+        Python that makes the table, for the page to show.
+    file : str, default ""
+        The file and the options it is read by, as commands have them.
+
+    Attributes
+    ----------
+    views : Views
+        The table as it is shown.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.explore import Explorer
+    >>> explorer = Explorer(tacit.datasets.load_visits())
+    >>> explorer.table.count({"weather": True, "news": True})
+    845
+    """
+
+    def __init__(
+        self,
+        table: Any,
+        *,
+        target: str | None = None,
+        title: str = "table",
+        start: str = "",
+        code: str = "table",
+        file: str = "",
+    ) -> None:
+        self.views = views_of(as_table(table))
+        self.title = title
+        self.start = start
+        self.code = code
+        self.file = file
+        schema = self.views.table.schema
+        if target is not None and target in self.views.left_out:
+            why = self.views.left_out[target]
+            raise InputError(f"target: column {target!r} is not shown: {why}")
+        self.target = None if target is None else schema.position(target, "target")
+        self._lock = threading.Lock()
+
+    @property
+    def table(self) -> Table:
+        """The records as they are shown: numbers in bins, rare labels together."""
+        return self.views.table
+
+    @cached_property
+    def counter(self) -> Counter:
+        """What answers the page's questions."""
+        return counter(self.views.table)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """The models that are learnt for the page."""
+        return Jobs(self.table)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page as one HTML file, which needs neither a server nor a network.
+
+        It holds the records as they are shown, and how often each occurs.
+
+        Parameters
+        ----------
+        path : path-like
+        """
+        from tacit.explore.offline import write_page
+
+        write_page(self, path)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the page has to know first."""
+        return {
+            **self.views.describe(),
+            "title": self.title,
+            "target": self.target,
+            "start": self.start,
+            "code": self.code,
+            "file": self.file,
+        }
+
+    def tables(self, request: Any) -> bytes:
+        """Answer ``{"ask": [...]}`` with counts; see :mod:`tacit.explore.questions`."""
+        with self._lock:
+            counter = self.counter
+        return questions.pack(questions.answer(counter, _field(request, "ask")))
+
+    def findings(self, request: Any) -> dict[str, Any]:
+        """Answer ``{"a": …, "b": …}`` with what sets the records of A apart."""
+        table: Table = self.views.table
+        arities = table.schema.arities.tolist()
+        a = Selection.parse(_field(request, "a"), arities, "a")
+        b = request.get("b")
+        other = None if b is None else Selection.parse(b, arities, "b")
+        return findings.conjunctions(table, a, other)
+
+
+def _field(request: Any, name: str) -> Any:
+    if not isinstance(request, dict) or name not in request:
+        raise InputError(f"the request must be an object with {name!r}")
+    return request[name]

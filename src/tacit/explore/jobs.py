@@ -1,0 +1,122 @@
+"""Models in the background: each in a process of its own, which can be stopped at any time."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import secrets
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import InputError
+from tacit.explore.models import check_request
+
+if TYPE_CHECKING:
+    from tacit.table import Table
+
+__all__ = ["Jobs"]
+
+MOST_JOBS = 2  # at a time
+_UNASKED = 60.0  # seconds after which nobody is taken to wait for a model any more
+_KEPT = 20  # models that were learnt
+
+
+class Jobs:
+    """The models that are being learnt of a table, and those that were."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._jobs: dict[str, _Job] = {}
+        self._lock = threading.Lock()
+
+    def start(self, request: Any) -> dict[str, Any]:
+        """Start learning a model, and return the name of the job."""
+        checked = check_request(self._table, request)
+        with self._lock:
+            running = [job for job in self._jobs.values() if job.state == "running"]
+            if len(running) >= MOST_JOBS:
+                raise InputError(f"{MOST_JOBS} models are being learnt; wait, or cancel one")
+            if self._folder is None:
+                self._folder = tempfile.TemporaryDirectory(prefix="tacit-explore-")
+                self._table.save(self._path)
+            for old in [name for name, job in self._jobs.items() if job.state != "running"][
+                :-_KEPT
+            ]:
+                del self._jobs[old]
+            name = secrets.token_urlsafe(9)
+            self._jobs[name] = _Job(self._path, checked)
+        return {"job": name}
+
+    @property
+    def _path(self) -> Path:
+        assert self._folder is not None
+        return Path(self._folder.name) / "table.tacit"
+
+    def ask(self, request: Any) -> dict[str, Any]:
+        """Return how far a job is, or stop it."""
+        name = request.get("job") if isinstance(request, dict) else None
+        job = self._jobs.get(name) if isinstance(name, str) else None
+        if job is None:
+            raise InputError("job: there is no such job; the server may have been started again")
+        if request.get("cancel") is True:
+            job.stop("cancelled")
+        return job.report()
+
+    def close(self) -> None:
+        """Stop all jobs, and remove the file that they read."""
+        for job in self._jobs.values():
+            job.stop("cancelled")
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+
+class _Job:
+    def __init__(self, path: Path, request: dict[str, Any]) -> None:
+        self.state = "running"
+        self._answer: dict[str, Any] = {}
+        self._started = self._asked = time.monotonic()
+        self._seconds: float | None = None
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tacit.explore.worker", str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        threading.Thread(target=self._wait, args=(json.dumps(request),), daemon=True).start()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _wait(self, request: str) -> None:
+        written, _ = self._process.communicate(request.encode())
+        self._seconds = time.monotonic() - self._started
+        if self.state != "running":
+            return
+        try:
+            self._answer = json.loads(written)
+        except ValueError:
+            self._answer = {"problem": "the model could not be learnt: its process ended"}
+        self.state = "done" if "model" in self._answer else "failed"
+
+    def _watch(self) -> None:
+        """Stop when nobody asks any more: the page was closed."""
+        while self.state == "running":
+            time.sleep(0.5)
+            if time.monotonic() - self._asked > _UNASKED:
+                self.stop("cancelled")
+
+    def stop(self, state: str) -> None:
+        if self.state == "running":
+            self.state = state
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+
+    def report(self) -> dict[str, Any]:
+        self._asked = time.monotonic()
+        seconds = self._asked - self._started if self._seconds is None else self._seconds
+        return {"state": self.state, "seconds": seconds, **self._answer}

@@ -1,0 +1,57 @@
+"""The modules of the page are typed, and stand alone in one file."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tacit.datasets import load_visits
+from tacit.explore import Explorer
+from tacit.explore.offline import MODULES, bundle
+
+STATIC = Path(__file__).parents[2] / "src/tacit/explore/static"
+
+
+def test_types_are_right():
+    tsc = shutil.which("tsc")
+    if tsc is None:
+        pytest.skip("TypeScript's tsc is not on the path")
+    project = Path(__file__).with_name("tsconfig.json")
+    done = subprocess.run([tsc, "-p", project], capture_output=True, text=True, check=False)
+    assert done.stdout == ""
+
+
+def test_modules_come_after_those_they_import():
+    assert {*MODULES, "app"} == {path.stem for path in STATIC.glob("*.js")}
+    for k, name in enumerate(MODULES):
+        text = (STATIC / f"{name}.js").read_text()
+        imported = set(re.findall(r'^import .* from "\./(\w+)\.js";$', text, re.MULTILINE))
+        assert len(imported) == len(re.findall(r"^import\b", text, re.MULTILINE))
+        # Functions may wait for those of later modules; classes and constants may not.
+        assert imported <= set(MODULES), (name, imported)
+        assert "export default" not in text
+        assert imported <= set(MODULES[:k]), (name, imported)
+
+
+def test_nothing_is_fetched_or_made_of_texts():
+    text = bundle()
+    assert "import " not in re.sub(r"/\*\*.*?\*/|//.*", "", text, flags=re.DOTALL).split("\n")[0]
+    for path in [*STATIC.glob("*.js"), *STATIC.glob("*.css"), *STATIC.glob("*.html")]:
+        source = path.read_text()
+        assert not re.search(
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", source
+        )
+        assert not re.search(r"new Function|https?://(?!www\.w3\.org/2000/svg)", source), path
+
+
+def test_the_file_holds_no_open_ends(tmp_path):
+    path = tmp_path / "visits.html"
+    Explorer(load_visits(), title="</script><script>alert(1)</script>").save(path)
+    page = path.read_text()
+    assert page.count("</script>") == 3
+    assert "alert(1)" in page
+    assert "<script>alert" not in page
+    assert "default-src 'none'" in page
+    assert 'src="' not in page
