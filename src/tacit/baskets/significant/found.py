@@ -117,7 +117,7 @@ def _queries(
 ) -> list[dict[str, Any]]:
     begin = schema.cells
     known, which = np.unique(begin[cells[:, 0]] + cells[:, 1], return_inverse=True)  # few
-    columns: NDArray[np.int64] = np.searchsorted(begin, known, side="right") - 1
+    columns = np.asarray(np.searchsorted(begin, known, side="right")) - 1
     labels = zip(columns.tolist(), (known - begin[columns]).tolist(), strict=True)
     conditions = [(schema.names[c], schema.labels[c][code]) for c, code in labels]
     pairs = [conditions[k] for k in which.tolist()]
