@@ -495,7 +495,7 @@ export class Page {
         ? select("About", columns, String(target), (value) => this.set({ target: Number(value) }), true)
         : "",
       el("span", { class: "end" },
-        choice("Scale", [["share", "Shares"], ["count", "Counts"]], scale, (value) => this.set({ scale: value }))),
+        choice("Scale", [["fraction", "Fractions"], ["count", "Counts"]], scale, (value) => this.set({ scale: value }))),
     );
   }
 }
