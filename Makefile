@@ -22,8 +22,13 @@ lint: $(VENV)/.developed
 	find core -name '*.[ch]pp' -exec $(BIN)/clang-format --dry-run -Werror {} +
 	$(BIN)/lint-imports --no-cache
 
+# TypeScript checks the types that the explorer's modules state in comments, where npm is at hand.
 types: $(VENV)/.developed
 	$(BIN)/mypy
+	if command -v npm > /dev/null; then \
+	  npm install --silent --no-fund --no-audit --prefix build/typescript typescript@5 && \
+	  build/typescript/node_modules/.bin/tsc -p tests/explore/tsconfig.json; \
+	else echo "no npm: types of the explorer's modules are not checked"; fi
 
 bench: $(VENV)/.developed .venv-boomer/.installed .venv-deeprob/.installed
 	$(call install,.[bench])

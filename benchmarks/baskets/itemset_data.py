@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import re
 from typing import Any
 
 import numpy as np
@@ -56,5 +57,8 @@ def load(name: str) -> Any:
     if name in DEBD:
         return as_csr([np.flatnonzero(np.array(line.split(","), np.int8)) for line in lines])
     names: dict[str, int] = {}
-    rows = [[names.setdefault(item, len(names)) for item in line.split(",")] for line in lines]
+    rows = [
+        [names.setdefault(item, len(names)) for item in re.split(r"\s*,\s*", line)]
+        for line in lines
+    ]
     return as_csr([np.array(row) for row in rows])

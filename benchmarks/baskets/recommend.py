@@ -10,6 +10,7 @@ import functools
 import importlib.util
 import logging
 import lzma
+import re
 import resource
 import sys
 import time
@@ -65,7 +66,7 @@ def read_msweb() -> DataSet:
 
 def read_groceries() -> DataSet:
     with lzma.open(SHARED / "groceries" / "groceries.csv.xz", "rt", encoding="utf-8") as file:
-        baskets = [line.strip().split(",") for line in file if line.strip()]
+        baskets = [re.split(r"\s*,\s*", line.strip()) for line in file if line.strip()]
     return split("groceries", as_csr(tacit.Table.from_baskets(baskets)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import lzma
+import re
 import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -46,7 +47,9 @@ class Task(NamedTuple):
 def groceries() -> tacit.Table:
     path = SHARED / "groceries" / "groceries.csv.xz"
     with lzma.open(path, "rt", encoding="utf-8") as file:
-        return tacit.Table.from_baskets([line.strip().split(",") for line in file if line.strip()])
+        return tacit.Table.from_baskets(
+            [re.split(r"\s*,\s*", line.strip()) for line in file if line.strip()]
+        )
 
 
 def tasks() -> list[Task]:

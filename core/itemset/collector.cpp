@@ -8,7 +8,7 @@
 namespace tacit {
 namespace {
 
-constexpr std::size_t kFirstChunk = 1 << 10, kLargestChunk = 1 << 18;
+constexpr std::size_t kFirstChunk = 1 << 5, kLargestChunk = 1 << 18;
 constexpr std::int64_t kSpendEvery = 1 << 18;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kCube = 8;

@@ -14,7 +14,10 @@ template <class T>
 class Scratch {
  public:
   T* resize(std::size_t size) {
-    if (size > room_.size()) room_ = Buffer<T>(size + size / 4);
+    if (size > room_.size()) {
+      room_ = Buffer<T>();  // first: nobody needs what it held
+      room_ = Buffer<T>(size + size / 4);
+    }
     size_ = size;
     return room_.data();
   }

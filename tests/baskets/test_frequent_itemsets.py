@@ -605,3 +605,13 @@ def test_damaged_files(tmp_path):
     change_array(path, "counts", lambda array: array)
     tacit.load(path)
     assert_damage_is_an_error(path, 20)
+
+
+def test_weights_may_be_as_small_as_they_like():
+    baskets = [["a", "q"], ["a"]] * 20
+    sets = tacit.FrequentItemsets(min_support=0.1, kind="all")
+    sets.fit(baskets, sample_weight=[1e-20, 3e-20] * 20)
+    assert sets.support(["q"]) == pytest.approx(0.25, rel=1e-9)
+    assert sets.n_records_ == pytest.approx(8e-19, rel=1e-9)
+    none = tacit.FrequentItemsets(min_support=1).fit(baskets, sample_weight=[1e-20] * 40)
+    assert len(none.itemsets_) == 0

@@ -470,3 +470,24 @@ def test_words(blend):
     frame = blend.to_frame()
     assert frame.columns == ["item", "records", "nearest", "similarity"]
     assert frame["records"].is_sorted(descending=True)
+
+
+@pytest.mark.parametrize("held", [6, 100])
+def test_partitions_choose_by_records_that_have_a_weight(held):
+    rng = np.random.default_rng(0)
+    records = sparse.csr_array((rng.random((300, 6)) < 0.4).astype(int))
+    table = tacit.Table(records, weights=np.where(np.arange(300) < held, 1.0, 0.0))
+    for algorithm in ("linear", "blend"):
+        for seed in range(3):
+            model = tacit.Recommender(algorithm, random_state=seed)
+            whole = tacit.Recommender(algorithm, random_state=seed).fit(table)
+            model.fit(tacit.scale.partition(table, 3))
+            assert model.l2_ == whole.l2_
+            assert model.blend_weights_ == pytest.approx(whole.blend_weights_, rel=1e-9)
+
+
+def test_one_record_is_always_left_to_learn_from():
+    rng = np.random.default_rng(0)
+    records = sparse.csr_array((rng.random((30, 6)) < 0.4).astype(int))
+    model = tacit.Recommender(validation_fraction=0.99, random_state=0).fit(records)
+    assert len(model.recommend(records[:1], n=2)) > 0

@@ -434,16 +434,69 @@ def test_exported_commands_count_the_same(explore, tmp_path):
     seen = explore(source, file=str(path))
     arities = Explorer(source).table.schema.arities.tolist()
     fingerprint = seen.page.evaluate("tacit.schema.fingerprint")
-    draw = random.Random(8)
+    draw, counted = random.Random(8), 0
     for _ in range(8):
         seen.go(f"f={fingerprint}&a={random_text(draw, arities)}")
-        command = seen.page.evaluate(
-            "async () => (await import('/static/code.js'))"
-            ".shellCommand(tacit.schema, tacit.state.a, []).text"
-        )
+        command = shell_command(seen)
+        if command is None:  # nothing is selected of a column
+            continue
+        counted += 1
         result = CliRunner().invoke(app, shlex.split(command)[1:])
         assert result.exit_code == 0, (command, result.output)
         assert float(result.stdout.replace(",", "")) == seen.size()
+    assert counted > 3
+
+
+def shell_command(seen):
+    """Return the command for what is selected, or None."""
+    made = seen.page.evaluate(
+        "async () => (await import('/static/code.js'))"
+        ".shellCommand(tacit.schema, tacit.state.a, [])"
+    )
+    return made["text"] if made["possible"] else None
+
+
+def test_commands_that_would_be_read_as_something_else_are_not_given(explore, tmp_path):
+    names = {"--dask=tcp://elsewhere:1": "0:0", "a": "1:!0", "s": "2:0-1", "e": "3:0", "x=y": "5:0"}
+    data = {
+        "--dask=tcp://elsewhere:1": ["u", "v", "w", "u"], "a": ["p", "q", "p", "q"],
+        "s": ["a", "b", "a,b", "a"], "e": ["", None, "k", "k"], "x": [1, 2, 1, 2],
+        "x=y": [3, 4, 3, 4], "a!": ["p", "p", "q", "q"],
+    }  # fmt: skip
+    path = tmp_path / "odd.csv"
+    path.write_text("")
+    table = tacit.Table(data)
+    names["e"] = f"3:{table.schema['e'].labels.missing}"
+    seen = explore(table, file=str(path))
+    fingerprint = seen.page.evaluate("tacit.schema.fingerprint")
+    assert "tacit count" in shell_command(seen)
+    for name, text in names.items():
+        seen.go(f"f={fingerprint}&a={text}")
+        assert shell_command(seen) is None, name
+    seen.go(f"f={fingerprint}&a=4:0;1:0")
+    assert shell_command(seen).endswith("--given x=1 --given a=p")
+
+
+def test_late_answers_are_not_shown(explore):
+    table = mixed_table()
+    seen = explore(table)
+    seen.page.evaluate("""async () => {
+      const tables = tacit.source.tables.bind(tacit.source);
+      let first = true;
+      tacit.source.tables = async (...asked) => {
+        const late = first;
+        first = false;
+        const found = await tables(...asked);
+        if (late) await new Promise((done) => setTimeout(done, 400));
+        return found;
+      };
+      tacit.change(1, { codes: [0], excluded: false }, false);
+      tacit.change(1, { codes: [2], excluded: false }, true);
+    }""")
+    seen.page.wait_for_timeout(900)
+    seen.settle()
+    town = Explorer(table).table.schema["town"].labels[2]
+    assert seen.shown(3) == counts(Explorer(table).table, "1:2", 3), town
 
 
 def test_csv_has_the_counts(explore):

@@ -169,3 +169,22 @@ def test_a_set_of_all_labels_is_no_condition():
         assert counter.count({"a": between()}) == 3
         assert counter.count({"a": []}) == counter.count({"a": exclude([1, 2, 3, None])}) == 0
         assert counter.table(["a"], {"a": ()}).total == 0
+
+
+def test_no_number_is_beyond_infinity():
+    inf = float("inf")
+    for table in (
+        tacit.Table({"x": [1.5, 2.5, None]}),
+        tacit.Table({"x": [1, 2, 3]}),
+        tacit.Table({"x": [1.5, 2.5, 3.5]}).cut({"x": [2.0]}),
+    ):
+        stored = table.count({"x": tacit.between()})
+        assert table.count({"x": tacit.between(inf)}) == 0
+        assert table.count({"x": tacit.between(None, -inf)}) == 0
+        assert table.count({"x": tacit.between(-inf, inf)}) == stored
+
+
+@pytest.mark.parametrize("end", [[1, 2], np.array([1, 2])])
+def test_ends_are_single_values(end):
+    with pytest.raises(tacit.InputError):
+        tacit.Table({"x": [1, 2]}).count({"x": tacit.between(end)})

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from support.tree_mixtures import random_clusters
-from tacit import Table, TreeMixture
+from tacit import InputError, Table, TreeMixture
 from tacit.density.blocks import Blocks
 from tacit.density.clusters import Prior, Tree, cell_counts, expect, maximise
 from tacit.density.layout import TreeLayout
@@ -134,3 +134,25 @@ def test_seeds_differ_where_records_do():
         one, other = (cell_counts(tree.layout, start) / start.totals).T
         apart += np.abs(one - other).max() > 0.05
     assert apart >= 20  # by two draws alone, 6 or so
+
+
+@pytest.mark.parametrize("held", [6, 200])
+def test_records_without_a_weight_are_not_there_in_partitions(held):
+    rng = np.random.default_rng(0)
+    records = (rng.random((300, 6)) < 0.4).astype(int)
+    table = Table(records, weights=np.where(np.arange(300) < held, 1.0, 0.0))
+    for seed in range(3):
+        model = TreeMixture(2, random_state=seed)
+        whole = TreeMixture(2, random_state=seed).fit(table).score_samples(table)
+        model.fit(partition(table, 3))
+        assert model.selection_["held_out"].is_finite().all()
+        np.testing.assert_allclose(model.score_samples(table), whole, rtol=1e-9)
+
+
+def test_held_out_records_need_a_weight():
+    table = Table({"a": [0, 1, 0, 1], "b": [0, 1, 1, 1]})
+    with pytest.raises(InputError, match="validation: the weights of all records are 0"):
+        TreeMixture(1, validation=table.with_weights([0.0] * 4)).fit(table)
+    one = partition(table.with_weights([0.0, 0.0, 0.0, 1.0]), 2)
+    with pytest.raises(InputError, match="validation: no record is left"):
+        TreeMixture(1).fit(one)

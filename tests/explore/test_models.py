@@ -1,5 +1,9 @@
 """Models of a selection: what nodes say of themselves is what counts say; jobs can be stopped."""
 
+import os
+import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -132,3 +136,72 @@ def test_a_job_that_nobody_waits_for_is_stopped(jobs, monkeypatch):
     process.wait(30)
     assert process.returncode != 0
     assert jobs.ask({"job": name})["state"] == "cancelled"
+
+
+def finished(jobs, name):
+    report = jobs.ask({"job": name})
+    while report["state"] == "running":
+        time.sleep(0.05)
+        report = jobs.ask({"job": name})
+    return report
+
+
+def test_nothing_is_imported_from_the_folder_of_the_data(table, tmp_path, monkeypatch):
+    (tmp_path / "json.py").write_text("open('ran', 'w'); raise SystemExit")
+    monkeypatch.chdir(tmp_path)
+    jobs = Jobs(table)
+    try:
+        begun = jobs.start({"model": "tree", "given": "", "target": 2})
+        assert finished(jobs, begun["job"])["state"] == "done"
+    finally:
+        jobs.close()
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_process_ends_with_the_one_that_waits_for_it(table, tmp_path):
+    path = tmp_path / "table.tacit"
+    table.save(path)
+    command = [sys.executable, "-P", "-m", "tacit.explore.worker", str(path), "1"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.wait(30) == 1  # its parent is not process 1; no request was sent
+        assert process.stdout.read() == b""
+
+
+def test_models_end_with_the_server(tmp_path):
+    script = """
+import tacit
+from tacit.explore import Explorer
+from tacit.explore.server import Server
+explorer = Explorer(tacit.datasets.load_visits())
+explorer.jobs.start({"model": "tree", "given": "", "target": 3})
+print("begun", flush=True)
+Server(explorer).run()
+"""
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        with subprocess.Popen(
+            [sys.executable, "-c", script], stdout=subprocess.PIPE, env=environment
+        ) as process:
+            assert process.stdout.readline() == b"begun\n"
+            time.sleep(1.0)  # until it serves
+            process.send_signal(number)
+            assert process.wait(30) == 128 + number
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_said_and_forgotten(table, monkeypatch):
+    save = tacit.Table.save
+
+    def fail(self, path):
+        monkeypatch.setattr(tacit.Table, "save", save)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tacit.Table, "save", fail)
+    jobs = Jobs(table)
+    try:
+        with pytest.raises(InputError, match="No space left on device"):
+            jobs.start({"model": "tree", "given": "", "target": 2})
+        begun = jobs.start({"model": "tree", "given": "", "target": 2})
+        assert finished(jobs, begun["job"])["state"] == "done"
+    finally:
+        jobs.close()

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -167,3 +168,38 @@ def test_a_port_in_use_is_an_error(server):
     port = server._socket.getsockname()[1]
     with pytest.raises(tacit.InputError, match=f"port: {port} cannot be used"):
         Server(Explorer(tacit.datasets.load_visits()), port)
+
+
+@pytest.mark.parametrize("other", ['pref={"a":1}', "x=a b", "a[b]=c", "flag"])
+def test_cookies_of_other_servers_do_no_harm(server, cookie, other):
+    assert request(server, "/", Cookie=f"{other}; {cookie}")[0] == 200
+    assert request(server, "/", Cookie=other)[0] == 403
+
+
+def test_no_more_is_computed_than_there_is_room_for(monkeypatch):
+    explorer = Explorer(tacit.datasets.load_visits())
+    wait, computing = threading.Event(), threading.Semaphore(0)
+
+    def slow(asked):
+        computing.release()
+        wait.wait(30)
+        return {}
+
+    monkeypatch.setattr(explorer, "findings", slow)
+    with Server(explorer) as running:
+        _, headers, _ = request(running, running.url[running.url.index("/?") :])
+        cookie = headers["set-cookie"].partition(";")[0]
+
+        def ask():
+            return request(running, "/api/findings", "POST", "{}", Cookie=cookie)
+
+        with ThreadPoolExecutor() as pool:
+            first = [pool.submit(ask) for _ in range(2)]
+            for _ in range(2):
+                assert computing.acquire(timeout=30)
+            status, _, said = ask()
+            assert status == 503
+            assert b"too much is being computed" in said
+            wait.set()
+            assert [asked.result()[0] for asked in first] == [200, 200]
+        assert ask()[0] == 200

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tacit.baskets.items import Items
-from tacit.baskets.mining import Baskets, holders, whole_weights
+from tacit.baskets.mining import Baskets, check_number_of_values, holders, whole_weights
 from tacit.errors import InputError
 from tacit.machine import human_bytes
 
@@ -138,6 +138,7 @@ def gather_baskets(X: PartitionedTable, items: Items, question: Question) -> Bas
     with closing(_Values(dtype, None if X.memory is None else X.memory // 2)) as store:
         for one in X.map(_Frequent(items.defaults, numbers, n_kept, hold)):
             store.append(one.values)
+            check_number_of_values(store.n_bytes // np.dtype(dtype).itemsize)
             lengths.append(one.lengths)
             if one.weights is not None:
                 weights.append(one.weights)

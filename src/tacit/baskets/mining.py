@@ -21,10 +21,20 @@ if TYPE_CHECKING:
 
     from tacit.table import Table
 
-__all__ = ["Baskets", "Forecast", "Question", "holders", "table_baskets", "whole_weights"]
+__all__ = [
+    "Baskets",
+    "Forecast",
+    "Question",
+    "check_number_of_values",
+    "holders",
+    "table_baskets",
+    "whole_weights",
+]
 
 _LARGEST = 2**62
 _ANY_SIZE = 2**31
+_MOST_VALUES = 2**31
+_ROWS = 65_536
 
 
 class Baskets(NamedTuple):
@@ -35,7 +45,7 @@ class Baskets(NamedTuple):
     indptr: NDArray[np.int64]
     values: NDArray[Any]
     weights: NDArray[np.int64] | None
-    scale: int
+    scale: float
     total: int
     alone: NDArray[np.int64] | None = None  # how often each value stands in records not listed
     n_beside: int = 0  # how many of those there are
@@ -78,7 +88,7 @@ class Question:
         # A product a hair above a whole number is that number: 0.07 of 100 records are 7, and ten
         # weights of 0.3 are 3.
         whole = baskets.scale if isinstance(self.min_support, int) else baskets.total
-        return max(1, int(np.ceil(self.min_support * whole * (1 - 1e-12))))
+        return max(1, min(int(np.ceil(self.min_support * whole * (1 - 1e-12))), _LARGEST))
 
     @property
     def unlisted(self) -> str:
@@ -194,30 +204,43 @@ def holders(
     indptr: NDArray[np.int64], values: NDArray[Any], hold: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return the records that hold all of some items."""
-    hits = np.isin(values, hold.astype(values.dtype))
-    counted = np.concatenate(([0], np.cumsum(hits)))
-    held = counted[indptr[1:]] - counted[indptr[:-1]]
-    return np.flatnonzero(held == len(hold))
+    found = [np.zeros(0, np.int64)]
+    for first in range(0, len(indptr) - 1, _ROWS):  # values may be in a file, as they are many
+        starts = indptr[first : first + _ROWS + 1]
+        hits = np.isin(values[starts[0] : starts[-1]], hold.astype(values.dtype))
+        counted = np.concatenate(([0], np.cumsum(hits)))
+        held = counted[starts[1:] - starts[0]] - counted[starts[:-1] - starts[0]]
+        found.append(first + np.flatnonzero(held == len(hold)))
+    return np.concatenate(found)
 
 
-def whole_weights(weights: NDArray[np.float64] | None) -> tuple[NDArray[np.int64] | None, int]:
+def whole_weights(weights: NDArray[np.float64] | None) -> tuple[NDArray[np.int64] | None, float]:
     """Return weights as whole numbers of 1 and more, and how many of these are a weight of 1.
 
     Fractions of a power of two are exact; others are rounded to the nearest so that all of them
     together stay below 2^62, which keeps ten digits of a weight and more.
 
     >>> whole_weights(np.array([0.5, 2.25]))
-    (array([2, 9]), 4)
+    (array([2, 9]), 4.0)
     """
     if weights is None:
         return None, 1
     total = float(weights.sum())
     if total > 2**53:
         raise InputError(f"sample_weight: weights must add up to 2^53 at most, got {total:g}")
-    scale, largest = 1, _LARGEST / max(total, 1.0)
+    scale, largest = 1.0, _LARGEST / total
     while not np.array_equal(weights * scale, np.rint(weights * scale)) and 2 * scale < largest:
         scale *= 2
     return np.maximum(np.rint(weights * scale).astype(np.int64), 1), scale
+
+
+def check_number_of_values(n: int) -> None:
+    """Refuse more values than a search can number."""
+    if n >= _MOST_VALUES:
+        raise InputError(
+            f"min_support: {n:,} values that may be in frequent sets are too many for one search, "
+            f"which takes {_MOST_VALUES - 1:,}; raise it, or leave items out with must_not_hold"
+        )
 
 
 def table_baskets(table: Table, *, defaults: bool) -> Baskets:
@@ -225,6 +248,7 @@ def table_baskets(table: Table, *, defaults: bool) -> Baskets:
     table = table.conform(presence_schema(table.schema))
     items = Items(table.schema, defaults)
     indptr, values = items.records(table)
+    check_number_of_values(len(values))
     whole, scale = whole_weights(table.weights)
     total = len(indptr) - 1 if whole is None else int(whole.sum())
     return Baskets(items, items.cells.astype(np.uint32), indptr, values, whole, scale, total)

@@ -30,6 +30,7 @@ from tacit.parameters import (
 )
 from tacit.progress import show_progress
 from tacit.scale import as_partitioned
+from tacit.scale.weighted_records import weighted_records
 from tacit.table import Table
 from tacit.table.input_spec import InputSpec
 from tacit.table.inputs import Inputs, is_baskets
@@ -249,7 +250,7 @@ class Recommender(Estimator):
         chosen = self.l2 != "auto"
         held_out = None
         if not chosen or blended:
-            numbers = self._hold_out(records.n_records, rng)
+            numbers = self._hold_out(weighted_records(records), rng)
             if len(numbers):
                 table = records.take(numbers)
                 held_out = hide_items(table, rng)
@@ -268,10 +269,11 @@ class Recommender(Estimator):
         self._report("learning the weights of items")
         self._linear = self._regress(gram, overwrite=True)
 
-    def _hold_out(self, n_records: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        size = round(float(self.validation_fraction) * n_records)
-        size = min(max(size, min(_LEAST_HELD_OUT, n_records // 4)), _MOST_HELD_OUT)
-        return np.sort(rng.choice(n_records, size, replace=False))
+    def _hold_out(self, there: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+        n = len(there)
+        size = round(float(self.validation_fraction) * n)
+        size = min(max(size, min(_LEAST_HELD_OUT, n // 4)), _MOST_HELD_OUT, max(n - 1, 0))
+        return there[np.sort(rng.choice(n, size, replace=False))]
 
     def _regress(self, gram: Gram, overwrite: bool = False) -> LinearItems:
         """Return the linear model of counts, which are used up with `overwrite`."""

@@ -128,10 +128,10 @@ def _cut(column: Column, text: str) -> list[str]:
     """Cut a text at its commas, but not within labels that hold some."""
     found: list[str] = []
     rest = text.split(",")
+    most = 1 + max((str(label).count(",") for label in column.labels), default=0)
     while rest:
-        longest = next(
-            (k for k in range(len(rest), 0, -1) if _is_label(column, ",".join(rest[:k]))), 1
-        )
+        several = range(min(most, len(rest)), 1, -1)
+        longest = next((k for k in several if _is_label(column, ",".join(rest[:k]))), 1)
         found.append(",".join(rest[:longest]))
         rest = rest[longest:]
     return found

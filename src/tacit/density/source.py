@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tacit.density.observed import observe
+from tacit.errors import InputError
 from tacit.machine import count_jobs
+from tacit.scale.weighted_records import weighted_records
 from tacit.statistic import Statistic
 from tacit.table import Table
 
@@ -89,13 +92,19 @@ class Source:
     @property
     def numbers(self) -> NDArray[np.int64]:
         """The records that are learnt from."""
-        return np.delete(np.arange(self.records.n_records), self.excluded)
+        return np.setdiff1d(self._there, self.excluded, assume_unique=True)
+
+    @cached_property
+    def _there(self) -> NDArray[np.int64]:
+        return weighted_records(self.records)
 
     def hold_out(self, fraction: float, rng: np.random.Generator) -> Observed:
         """Return a fraction of the records, which are not learnt from any more."""
-        n = self.records.n_records
+        n = len(self._there)
+        if n < 2:
+            raise InputError("validation: no record is left to learn from if one is held out")
         size = min(max(round(fraction * n), 1), _HELD_OUT, n - 1)
-        self.excluded = np.sort(rng.choice(n, size, replace=False))
+        self.excluded = self._there[np.sort(rng.choice(n, size, replace=False))]
         return observe(self._take(self.excluded), self.schema)
 
     def sample(self, rng: np.random.Generator, fraction: float = 1.0) -> Sample:

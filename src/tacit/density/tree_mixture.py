@@ -311,7 +311,10 @@ class TreeMixture(DensityEstimator):
         if as_partitioned(self.validation) is not None:
             raise InputError("validation must be in memory; give the Table of X.take(…)")
         inputs = Inputs.read(self, self.validation, spec, absent=self.absent)
-        return observe(inputs.ranked(), source.schema, self.unseen)
+        held_out = observe(inputs.ranked(), source.schema, self.unseen)
+        if held_out.weights is not None and not held_out.weights.any():
+            raise InputError("validation: the weights of all records are 0")
+        return held_out
 
     def _choices(self, n_records: int) -> Choices:
         """Return what there is to choose from."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import secrets
 import subprocess
 import sys
@@ -24,6 +25,7 @@ __all__ = ["Jobs"]
 MOST_JOBS = 2  # at a time
 _UNASKED = 60.0  # seconds after which nobody is taken to wait for a model any more
 _KEPT = 20  # models that were learnt
+_TABLE = "table.tacit"
 
 
 class Jobs:
@@ -43,8 +45,7 @@ class Jobs:
             if len(running) >= MOST_JOBS:
                 raise InputError(f"{MOST_JOBS} models are being learnt; wait, or cancel one")
             if self._folder is None:
-                self._folder = tempfile.TemporaryDirectory(prefix="tacit-explore-")
-                self._table.save(self._path)
+                self._folder = self._written()
             for old in [name for name, job in self._jobs.items() if job.state != "running"][
                 :-_KEPT
             ]:
@@ -53,10 +54,20 @@ class Jobs:
             self._jobs[name] = _Job(self._path, checked)
         return {"job": name}
 
+    def _written(self) -> tempfile.TemporaryDirectory[str]:
+        """Write the table for the processes that learn."""
+        folder = tempfile.TemporaryDirectory(prefix="tacit-explore-")
+        try:
+            self._table.save(Path(folder.name) / _TABLE)
+        except OSError as error:
+            folder.cleanup()
+            raise InputError(f"the table cannot be written for models: {error}") from error
+        return folder
+
     @property
     def _path(self) -> Path:
         assert self._folder is not None
-        return Path(self._folder.name) / "table.tacit"
+        return Path(self._folder.name) / _TABLE
 
     def ask(self, request: Any) -> dict[str, Any]:
         """Return how far a job is, or stop it."""
@@ -84,7 +95,8 @@ class _Job:
         self._started = self._asked = time.monotonic()
         self._seconds: float | None = None
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tacit.explore.worker", str(path)],
+            # -P: no module is taken from the folder that the data are in.
+            [sys.executable, "-P", "-m", "tacit.explore.worker", str(path), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
@@ -104,11 +103,12 @@ class Guard:
         return hmac.compare_digest(given.encode(), self.token.encode())
 
     def _cookie_of(self, headers: dict[str, str]) -> str:
-        try:
-            morsel = SimpleCookie(headers.get("cookie", "")).get(self._cookie)
-        except CookieError:
-            return ""
-        return "" if morsel is None else morsel.value
+        # Cookies of other servers on this machine come along, and may look like anything.
+        for part in headers.get("cookie", "").split(";"):
+            name, _, value = part.strip().partition("=")
+            if name == self._cookie:
+                return value
+        return ""
 
     async def _welcome(self, send: Send) -> None:
         cookie = f"{self._cookie}={self.token}; Path=/; HttpOnly; SameSite=Strict"

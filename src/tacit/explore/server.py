@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
+import sys
 import threading
 import webbrowser
 from functools import partial
@@ -34,6 +36,11 @@ STATIC = resources.files("tacit.explore") / "static"
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 _SECONDS = 20.0  # that an answer may take
 _SECONDS_OF_FINDINGS = 120.0
+_AT_ONCE, _FINDINGS_AT_ONCE = 32, 2  # computations
+
+
+class _BusyError(Exception):
+    """No room for one more computation."""
 
 
 def application(explorer: Explorer, hosts: set[str], token: str | None = None) -> Guard:
@@ -44,6 +51,7 @@ def application(explorer: Explorer, hosts: set[str], token: str | None = None) -
         if file.name.endswith((".js", ".css", ".svg"))
     }
     page = (STATIC / "page.html").read_bytes()
+    room, few = threading.Semaphore(_AT_ONCE), threading.Semaphore(_FINDINGS_AT_ONCE)
 
     async def index(_: Request) -> Response:
         return Response(page, media_type="text/html")
@@ -58,19 +66,19 @@ def application(explorer: Explorer, hosts: set[str], token: str | None = None) -
         return JSONResponse(await to_thread.run_sync(explorer.describe))
 
     async def tables(request: Request) -> Response:
-        packed = partial(_computed, explorer.tables, seconds=_SECONDS)
+        packed = partial(_computed, explorer.tables, seconds=_SECONDS, room=room)
         return await _answer(request, packed, "application/octet-stream")
 
     async def findings(request: Request) -> Response:
-        found = partial(_computed, explorer.findings, seconds=_SECONDS_OF_FINDINGS)
+        found = partial(_computed, explorer.findings, seconds=_SECONDS_OF_FINDINGS, room=few)
         return await _answer(request, found, "application/json")
 
     async def start(request: Request) -> Response:
-        begun = partial(_computed, explorer.jobs.start, seconds=_SECONDS_OF_FINDINGS)
+        begun = partial(_computed, explorer.jobs.start, seconds=_SECONDS_OF_FINDINGS, room=few)
         return await _answer(request, begun, "application/json")
 
     async def job(request: Request) -> Response:
-        asked = partial(_computed, explorer.jobs.ask, seconds=_SECONDS)
+        asked = partial(_computed, explorer.jobs.ask, seconds=_SECONDS, room=room)
         return await _answer(request, asked, "application/json")
 
     routes = [
@@ -85,10 +93,31 @@ def application(explorer: Explorer, hosts: set[str], token: str | None = None) -
     return Guard(Starlette(routes=routes), hosts, token)
 
 
-async def _computed(compute: Callable[[Any], Any], request: Any, seconds: float) -> Any:
-    """Compute in a thread of its own, for so long."""
-    with anyio.fail_after(seconds):
-        return await to_thread.run_sync(compute, request, abandon_on_cancel=True)
+async def _computed(
+    compute: Callable[[Any], Any], request: Any, seconds: float, room: threading.Semaphore
+) -> Any:
+    """Compute in a thread of its own, for so long, if there is room for one more.
+
+    A thread goes on when nobody waits for it any more: there is room again when it has ended.
+    """
+    if not room.acquire(blocking=False):
+        raise _BusyError
+    begun = False
+
+    def run(asked: Any) -> Any:
+        nonlocal begun
+        begun = True
+        try:
+            return compute(asked)
+        finally:
+            room.release()
+
+    try:
+        with anyio.fail_after(seconds):
+            return await to_thread.run_sync(run, request, abandon_on_cancel=True)
+    finally:
+        if not begun:
+            room.release()
 
 
 async def _answer(request: Request, compute: Callable[[Any], Any], kind: str) -> Response:
@@ -101,6 +130,8 @@ async def _answer(request: Request, compute: Callable[[Any], Any], kind: str) ->
     except (ValueError, RecursionError) as error:  # an InputError is one
         said = str(error) if isinstance(error, InputError) else "the request is no JSON"
         return JSONResponse({"problem": said}, 400)
+    except _BusyError:
+        return JSONResponse({"problem": "too much is being computed; wait a little"}, 503)
     except TimeoutError:
         return JSONResponse({"problem": "this took too long; ask for fewer columns"}, 503)
     except MemoryError as error:
@@ -135,7 +166,9 @@ class Server:
             self._socket.close()
             raise InputError(f"port: {port} cannot be used: {error.strerror}") from error
         port = self._socket.getsockname()[1]
-        guard = application(explorer, {f"127.0.0.1:{port}", f"localhost:{port}"})
+        names = {"127.0.0.1", "localhost"}
+        hosts = {f"{name}:{port}" for name in names}
+        guard = application(explorer, hosts | names if port == 80 else hosts)
         self.url = f"http://127.0.0.1:{port}/?token={guard.token}"
         if explorer.start:
             self.url += f"#{explorer.start}"
@@ -151,6 +184,8 @@ class Server:
         """Serve until Ctrl-C; open the page in the browser first."""
         if browser:
             threading.Timer(0.3, webbrowser.open, [self.url]).start()
+        for name in ("SIGTERM", "SIGHUP"):  # else nobody would end models, and remove their file
+            signal.signal(getattr(signal, name), lambda number, _: sys.exit(128 + number))
         try:
             self._server.run([self._socket])
         finally:

@@ -209,7 +209,7 @@ def nice_edges(numbers: NDArray[np.float64], counts: NDArray[Any]) -> NDArray[np
         float(numbers[min(int(np.searchsorted(below, part)), len(numbers) - 1)])
         for part in (0.005, 0.995)
     )
-    if high > low and math.isfinite(high - low):
+    if 1e-290 < high - low < math.inf:
         step = _round_step((high - low) / _BINS, whole)
         steps = np.arange(math.floor(low / step) + 1, math.ceil(high / step) + 1)
         digits = 12 - math.ceil(math.log10(max(abs(low), abs(high))))
@@ -221,7 +221,7 @@ def nice_edges(numbers: NDArray[np.float64], counts: NDArray[Any]) -> NDArray[np
     most = int(counts.argmax())
     rest = np.delete(np.arange(len(numbers)), most)
     points = count_points(numbers[rest], counts[rest], EqualFrequency(20))
-    around = [(numbers[k] + numbers[k + 1]) / 2 for k in (most - 1, most) if 0 <= k < len(rest)]
+    around = [numbers[k] / 2 + numbers[k + 1] / 2 for k in (most - 1, most) if 0 <= k < len(rest)]
     both = np.concatenate((np.empty(0) if points is None else points, around))
     return np.unique(both).astype(np.float64) + 0.0
 

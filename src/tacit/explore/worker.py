@@ -1,9 +1,12 @@
-"""A process that learns one model: ``python -m tacit.explore.worker TABLE < request > model``."""
+"""A process that learns one model: ``… -m tacit.explore.worker TABLE PARENT < request > model``."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
+import threading
+import time
 from typing import Any
 
 import tacit
@@ -13,8 +16,16 @@ from tacit.explore.models import learn
 __all__ = ["main"]
 
 
+def _end_with(parent: int) -> None:
+    """End when the process that waits for the model is gone, however it ended."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
 def main() -> None:
     """Read a request from standard input, and write the model or what is wrong as JSON."""
+    threading.Thread(target=_end_with, args=(int(sys.argv[2]),), daemon=True).start()
     answer: dict[str, Any]
     try:
         answer = {"model": learn(tacit.load(sys.argv[1]), json.load(sys.stdin))}

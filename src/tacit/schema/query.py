@@ -68,7 +68,11 @@ def between(low: Any = None, high: Any = None) -> Between:
     [1, 2]
     """
     for end in (low, high):
-        if end is not None and end != end:
+        try:
+            ordered = end is None or bool(end == end)
+        except (TypeError, ValueError):
+            raise InputError(f"between: {end!r} is not one value to begin or end with") from None
+        if not ordered:
             raise InputError("between: NaN is not a number to begin or end with")
     return Between(low, high)
 
@@ -154,6 +158,11 @@ def complement(ranges: CodeRanges, arity: int) -> CodeRanges:
 def _codes_between(column: Column, condition: Between, where: str) -> CodeRanges:
     """Return the codes of the labels between two values."""
     low, high = (_python(end) for end in (condition.low, condition.high))
+    if (low == math.inf or high == -math.inf) and (
+        column.labels.is_numeric or column.edges is not None
+    ):
+        return ()  # no number is beyond
+    low, high = (None if end in (math.inf, -math.inf) else end for end in (low, high))
     labels = column.labels
     known = column.arity if labels.missing is None else labels.missing
     if labels.edges is not None:
@@ -179,9 +188,8 @@ def _codes_between(column: Column, condition: Between, where: str) -> CodeRanges
 
 
 def _python(end: Any) -> Any:
-    """Return an end as Python has it; an infinite one leaves that side open."""
-    end = end.item() if isinstance(end, np.generic) else end
-    return None if isinstance(end, float) and math.isinf(end) else end
+    """Return an end as Python has it."""
+    return end.item() if isinstance(end, np.generic) else end
 
 
 def _matching(column: Column, low: Any, high: Any, known: int, where: str) -> CodeRanges:

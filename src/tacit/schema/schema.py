@@ -73,7 +73,7 @@ class Column:
         """Return the code of a label, or say which labels there are; numbers fall into bins."""
         try:
             return self.labels.code(label)
-        except (KeyError, TypeError):
+        except (KeyError, TypeError, ValueError):
             pass
         shown = ", ".join(repr(x) for x in self.labels[:8])
         more = f", … ({self.arity} in all)" if self.arity > 8 else ""

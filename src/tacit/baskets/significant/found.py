@@ -117,12 +117,9 @@ def _queries(
 ) -> list[dict[str, Any]]:
     begin = schema.cells
     known, which = np.unique(begin[cells[:, 0]] + cells[:, 1], return_inverse=True)  # few
-    columns = np.searchsorted(begin, known, side="right") - 1
-    codes = known - begin[columns]
-    conditions = [
-        (schema.names[c], schema.labels[c][code])
-        for c, code in zip(columns.tolist(), codes.tolist(), strict=True)
-    ]
+    columns = np.asarray(np.searchsorted(begin, known, side="right")) - 1
+    labels = zip(columns.tolist(), (known - begin[columns]).tolist(), strict=True)
+    conditions = [(schema.names[c], schema.labels[c][code]) for c, code in labels]
     pairs = [conditions[k] for k in which.tolist()]
     ends = start.tolist()
     return [dict(pairs[a:b]) for a, b in pairwise(ends)]

@@ -25,7 +25,7 @@ import { sum } from "./measures.js";
  * @property {Numbers | null} other
  * @property {string} otherName
  * @property {boolean} paired
- * @property {"share" | "count"} scale
+ * @property {"fraction" | "count"} scale
  * @property {string} note
  */
 

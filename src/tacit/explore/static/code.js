@@ -100,6 +100,25 @@ function quoted(text) {
 }
 
 /**
+ * Whether the command would read a name as an option, or a condition as another one.
+ * @param {Schema} schema
+ * @param {Selection} selection
+ * @param {Column[]} used
+ */
+function unclear(schema, selection, used) {
+  const names = schema.columns.map((column) => column.name);
+  return used.some(({ name }) => name.startsWith("-"))
+    || [...selection].some(([c, { codes, excluded }]) => {
+      const { name, labels } = schema.columns[c];
+      return !codes.length
+        || (excluded && names.includes(`${name}!`))
+        || names.some((other) => name.startsWith(`${other}=`) || name.startsWith(`${other}!=`))
+        || (codes.length > 1 && labels.some((label) => label !== null && /,|\.\./.test(label)))
+        || (codes.some((k) => labels[k] === null) && labels.includes(""));
+    });
+}
+
+/**
  * The `tacit` command that counts the same, if there is one.
  * @param {Schema} schema
  * @param {Selection} selection
@@ -110,6 +129,9 @@ export function shellCommand(schema, selection, columns) {
   if (!schema.file) return { possible: false, text: "The data are not in one file." };
   if (used.some((column) => column.merged || column.regrouped)) {
     return { possible: false, text: "The page puts rare labels together, which Python can do, too." };
+  }
+  if (unclear(schema, selection, used)) {
+    return { possible: false, text: "Names or labels here would be read as something else; Python can say it." };
   }
   const cuts = used.filter((column) => column.cut)
     .map((column) => `--discretise ${quoted(`${column.name}=${(column.edges ?? []).join()}`)}`);

@@ -30,8 +30,9 @@ export class DifferenceView {
           "Select values in the overview; here you then see what sets those records apart. To see what changed between two periods or two files, select one, keep it as B, and select the other.")));
       return;
     }
+    const { generation } = page;
     const ranked = await page.differences();
-    if (page.state.view !== "difference") return;
+    if (generation !== page.generation || page.state.view !== "difference") return;
     const name = against === "b" && b ? "B" : "the rest";
     const known = new Set([...a.keys(), ...(against === "b" && b ? b.keys() : [])]);
     const rows = ranked.filter(({ column, nats }) => nats > 0 && !known.has(column));

@@ -236,8 +236,10 @@ export class Page {
       return;
     }
     this.busy = true;
+    const generation = this.generation;
     this.settled = this.linked.marginals(this.state.a, this.needed)
       .then((found) => {
+        if (generation !== this.generation) return; // all is shown anew since
         this.a = found;
         this.show();
       }, (error) => this.fail(error))
@@ -338,6 +340,7 @@ export class Page {
   // The order of cards
 
   async rank() {
+    const { generation } = this;
     const { order, target, a, b, against } = this.state;
     const key = order === "target" ? `${order} ${target} ${selectionText(a)}`
       : order === "difference" ? `${order} ${selectionText(a)} ${against} ${b ? selectionText(b) : ""}` : order;
@@ -362,6 +365,7 @@ export class Page {
     if (order === "difference") {
       for (const { column, nats } of await this.differences()) scores.set(column, nats);
     }
+    if (generation !== this.generation) return;
     this.scores = scores;
     this.scored = key;
   }
@@ -495,7 +499,7 @@ export class Page {
         ? select("About", columns, String(target), (value) => this.set({ target: Number(value) }), true)
         : "",
       el("span", { class: "end" },
-        choice("Scale", [["share", "Shares"], ["count", "Counts"]], scale, (value) => this.set({ scale: value }))),
+        choice("Scale", [["fraction", "Fractions"], ["count", "Counts"]], scale, (value) => this.set({ scale: value }))),
     );
   }
 }

@@ -165,7 +165,7 @@ export function plain(text) {
  * @property {Numbers | null} other
  * @property {boolean} paired side by side, or one before the other
  * @property {boolean[] | null} through which codes are let through
- * @property {"share" | "count"} scale
+ * @property {"fraction" | "count"} scale
  * @property {number[]} order of rows
  * @property {number} cursor the code that the keyboard is at, or -1
  */
@@ -183,7 +183,7 @@ function totalOf(counts) {
  * @returns {{a: (k: number) => number, other: (k: number) => number}}
  */
 function lengths({ a, other, scale }) {
-  const [m, n] = scale === "share" ? [totalOf(a) || 1, (other && totalOf(other)) || 1] : [1, 1];
+  const [m, n] = scale === "fraction" ? [totalOf(a) || 1, (other && totalOf(other)) || 1] : [1, 1];
   let most = 0;
   for (let k = 0; k < a.length; k++) most = Math.max(most, a[k] / m, other ? other[k] / n : 0);
   const unit = most || 1;

@@ -38,6 +38,7 @@ export class PairView {
     const { page } = this;
     const { columns } = page.schema;
     const { x, y, z, a, form } = page.state;
+    const { generation } = page;
     if (columns.length < 2) {
       place.replaceChildren(el("p", { class: "quiet" }, "There is one column only."));
       return;
@@ -60,7 +61,7 @@ export class PairView {
     const [nx, ny] = [page.arities[x], page.arities[y]];
     const given = selectionText(a, x, y, z);
     const [[table]] = await page.source.tables([{ given, sets: [z < 0 ? [y, x] : [z, y, x]] }]);
-    if (page.state.view !== "pair") return;
+    if (generation !== page.generation || page.state.view !== "pair") return;
     this.orders = [y, x].map((c) =>
       isOrdered(columns[c]) ? columns[c].labels.map((_, k) => k) : rowOrder(columns[c], page.base[c]));
     const parts = [];

@@ -7,7 +7,7 @@
  * @property {Selection} a
  * @property {Selection | null} b
  * @property {"all" | "rest" | "b"} against what A is compared with
- * @property {"share" | "count"} scale
+ * @property {"fraction" | "count"} scale
  * @property {"file" | "name" | "target" | "difference" | "variety"} order
  * @property {number} target a column, or -1
  * @property {string} search
@@ -21,7 +21,7 @@
 
 const ONE_OF = {
   against: ["all", "rest", "b"],
-  scale: ["share", "count"],
+  scale: ["fraction", "count"],
   order: ["file", "name", "target", "difference", "variety"],
   view: ["overview", "difference", "pair", "models"],
   form: ["heat", "mosaic"],
@@ -31,7 +31,7 @@ const NUMBERS = ["target", "page", "x", "y", "z"];
 /** @returns {State} */
 export function firstState() {
   return {
-    a: new Map(), b: null, against: "all", scale: "share", order: "file", target: -1, search: "",
+    a: new Map(), b: null, against: "all", scale: "fraction", order: "file", target: -1, search: "",
     page: 0, view: "overview", x: 0, y: 1, z: -1, form: "heat",
   };
 }
