@@ -69,7 +69,8 @@ class BoundWalk {
       }
     }
     // Of what was dropped, this much at most is in cells of values that are (not) wanted.
-    const std::int64_t most = tree_.options_.min_count - 1, dropped = vary.dropped;
+    const std::int64_t dropped = vary.dropped;
+    const std::int64_t most = std::min<std::int64_t>(tree_.options_.min_count - 1, dropped);
     const std::int64_t others = std::min(unknown * most, dropped);
     const std::int64_t own = std::min(wanted_unknown * most, dropped);
     if (!rest) {

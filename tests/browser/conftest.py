@@ -128,3 +128,23 @@ selector => {
   return found;
 }
 """
+
+
+@pytest.fixture
+def explore(chromium, tmp_path):
+    """Open a table; whatever a test does, no error may be logged and no other host asked."""
+    opened = []
+
+    def open_table(table, **options):
+        from browser.explored import explored
+
+        manager = explored(chromium, table, tmp_path, **options)
+        opened.append((manager, manager.__enter__()))
+        return opened[-1][1]
+
+    yield open_table
+    for manager, seen in reversed(opened):
+        try:
+            seen.check()
+        finally:
+            manager.__exit__(None, None, None)

@@ -8,6 +8,10 @@ import numpy as np
 import tacit
 from support.pages import EVIL, LONG
 from tacit.explore import Explorer
+from tacit.explore.state import Selection
+
+# The columns of mixed_table.
+AGE, TOWN, HOURS, RICH, PETS, RARE = range(6)
 
 BIDI = "abc\u202edef\u2066ghi"
 HOSTILE = [
@@ -176,3 +180,23 @@ def explored(
                 yield Explored(context.new_page(), server.url).open(state)
     finally:
         context.close()
+
+
+def counts(table, text, column, *, without=True):
+    """Return by brute force what a card shows: counts given the conditions on other columns."""
+    selection = Selection.parse(text, table.schema.arities.tolist())
+    others = {c: x for c, x in selection.conditions.items() if c != column or not without}
+    chosen = np.ones(table.n_records, bool)
+    for c, condition in others.items():
+        chosen &= np.isin(table.codes(c), condition.codes) != condition.excluded
+    weights = None if table.weights is None else table.weights[chosen]
+    arity = len(table.schema.labels[column])
+    return np.bincount(table.codes(column)[chosen], weights, arity).tolist()
+
+
+def random_text(draw, arities):
+    parts = []
+    for c in draw.sample(range(len(arities)), draw.randint(0, 3)):
+        codes = sorted(draw.sample(range(arities[c]), draw.randint(1, arities[c])))
+        parts.append(f"{c}:{draw.choice(['', '!'])}{','.join(map(str, codes))}")
+    return ";".join(parts)

@@ -203,3 +203,11 @@ def test_no_more_is_computed_than_there_is_room_for(monkeypatch):
             wait.set()
             assert [asked.result()[0] for asked in first] == [200, 200]
         assert ask()[0] == 200
+
+
+def test_the_address_for_the_browser_is_good_for_once():
+    with Server(Explorer(tacit.datasets.load_visits())) as running:
+        path = running._opened[running._opened.index("/?") :]
+        assert path not in running.url
+        assert [request(running, path)[0] for _ in range(2)] == [303, 403]
+        assert request(running, running.url[running.url.index("/?") :])[0] == 303

@@ -54,6 +54,8 @@ class Guard:
         self.app = app
         self.hosts = hosts
         self.token = token or secrets.token_urlsafe(24)
+        # For the command line of a browser, which others on this machine may see: good for once.
+        self.once = secrets.token_urlsafe(24)
         # Cookies know no ports: two explorers side by side need two names.
         port = next(iter(sorted(hosts)), "").rpartition(":")[2]
         self._cookie = f"tacit-{port}"
@@ -69,7 +71,7 @@ class Guard:
         given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
         problem = self._problem(scope["method"], headers)
         if problem is None and scope["path"] == "/" and given:
-            if self._is_token(given):
+            if self._is_token(given) or self._is_once(given):
                 await self._welcome(send)
                 return
             problem = "the token of this address is not that of the running server"
@@ -101,6 +103,11 @@ class Guard:
 
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode(), self.token.encode())
+
+    def _is_once(self, given: str) -> bool:
+        same = bool(self.once) and hmac.compare_digest(given.encode(), self.once.encode())
+        self.once = "" if same else self.once
+        return same
 
     def _cookie_of(self, headers: dict[str, str]) -> str:
         # Cookies of other servers on this machine come along, and may look like anything.

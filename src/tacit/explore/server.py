@@ -169,9 +169,10 @@ class Server:
         names = {"127.0.0.1", "localhost"}
         hosts = {f"{name}:{port}" for name in names}
         guard = application(explorer, hosts | names if port == 80 else hosts)
-        self.url = f"http://127.0.0.1:{port}/?token={guard.token}"
-        if explorer.start:
-            self.url += f"#{explorer.start}"
+        self.url, self._opened = (
+            f"http://127.0.0.1:{port}/?token={token}{explorer.start and f'#{explorer.start}'}"
+            for token in (guard.token, guard.once)
+        )
         config = uvicorn.Config(
             guard, log_level="warning", access_log=False, server_header=False, lifespan="off",
             limit_concurrency=64, timeout_keep_alive=30, h11_max_incomplete_event_size=65_536,
@@ -183,7 +184,7 @@ class Server:
     def run(self, *, browser: bool = False) -> None:
         """Serve until Ctrl-C; open the page in the browser first."""
         if browser:
-            threading.Timer(0.3, webbrowser.open, [self.url]).start()
+            threading.Timer(0.3, webbrowser.open, [self._opened]).start()
         for name in ("SIGTERM", "SIGHUP"):  # else nobody would end models, and remove their file
             signal.signal(getattr(signal, name), lambda number, _: sys.exit(128 + number))
         try:
