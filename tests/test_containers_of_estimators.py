@@ -70,6 +70,10 @@ def columns(container, *, complete=False):
     return made
 
 
+# A recommender wonders whether columns of numbers are a log: here they are meant.
+pytestmark = pytest.mark.filterwarnings("ignore:X. each label of a column is an item")
+
+
 def makers(estimators):
     return pytest.mark.parametrize("make", estimators.values(), ids=estimators)
 

@@ -8,7 +8,7 @@ import pytest
 
 from support.scripts import run
 from support.strategies import assert_identical
-from tacit import Table, _core
+from tacit import Table
 
 INTERRUPT = """
     import os, signal, threading, time
@@ -215,7 +215,15 @@ def test_concurrent_calls_count_the_same():
 
 
 def test_a_square_beyond_any_memory_is_a_memory_error():
-    indptr, values = np.array([0, 1]), np.zeros(1, np.uint16)
+    # In a process of its own: other packages may answer failed allocations in their own way.
     for jobs in (1, 2):
-        with pytest.raises(MemoryError):
-            _core.pair_counts_outer(_core.Records(indptr, values, 2**30), jobs)
+        words = run(f"""
+            import numpy as np
+            from tacit import _core
+            indptr, values = np.array([0, 1]), np.zeros(1, np.uint16)
+            try:
+                _core.pair_counts_outer(_core.Records(indptr, values, 2**30), {jobs})
+            except MemoryError:
+                print("said")
+        """)
+        assert words == ["said"]
