@@ -194,7 +194,6 @@ class Server:
 
     def start(self) -> Server:
         """Serve in a thread, beside what else is done."""
-        self._server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
         self._thread = threading.Thread(
             target=self._server.run, args=([self._socket],), daemon=True, name="tacit-explore"
         )
