@@ -20,6 +20,10 @@ RuleBooster::RuleBooster(const RuleColumns& columns, BoostTargets targets, std::
       lazy_(settings.heads == HeadKind::single && settings.sample == SampleKind::none &&
             loss_.decomposable()),
       bounds_(lazy_ ? n_outputs : 0, columns.n_columns, settings.score),
+      own_samples_(settings.heads == HeadKind::single && settings.sample != SampleKind::none &&
+                   loss_.decomposable()),
+      samples_(own_samples_ ? static_cast<std::size_t>(n_outputs) : 0),
+      sample_units_(samples_.size()),
       known_best_(static_cast<std::size_t>(n_outputs)),
       known_(static_cast<std::size_t>(n_outputs), 0) {
   loss_.set_weight_unit(settings.weight_unit);
@@ -128,6 +132,7 @@ RuleCandidate RuleBooster::best_single(const std::vector<std::int32_t>& columns,
   const bool of_all = histograms_ && search_.mask().n_conditions() == 0;
   if (of_all)
     for (const std::int32_t output : outputs) histograms_->prepare(output, loss_.stats(output));
+  const bool once = outputs.size() == 1 && search_.just_drawn();
   return best_of_columns(search_, columns, floor, n_jobs, poll,
                          [&](ColumnScan& scan, std::int32_t c, RuleCandidate& best) {
                            if (of_all) {
@@ -135,6 +140,11 @@ RuleCandidate RuleBooster::best_single(const std::vector<std::int32_t>& columns,
                                histograms_->scan_root(outputs[k], c, sums[k], scan);
                                best_condition(scan, c, outputs[k], settings_.score, best);
                              }
+                             return;
+                           }
+                           if (once) {
+                             search_.sum_drawn(c, loss_.stats(outputs[0]), sums[0], scan);
+                             best_condition(scan, c, outputs[0], settings_.score, best);
                              return;
                            }
                            search_.list(c, scan);
@@ -175,6 +185,38 @@ RuleCandidate RuleBooster::best_by_bounds(OutputBounds bounds, std::int32_t outp
   for (std::size_t i = 0; i < columns.size(); ++i)
     if (i != first && most_[i] >= best.score) reaching_.push_back(columns[i]);
   return best_of_columns(search_, reaching_, best, n_jobs, poll, scan_column);
+}
+
+void RuleBooster::draw_sample(std::int32_t output) {
+  const float* const drawn = sampler_.draw_records();
+  samples_[static_cast<std::size_t>(output)].assign(drawn, drawn + n_records());
+  sample_units_[static_cast<std::size_t>(output)] = sampler_.n_units();
+}
+
+void RuleBooster::begin_sample(std::int32_t output) {
+  const auto o = static_cast<std::size_t>(output);
+  search_.begin(samples_[o].data(), sample_units_[o]);
+}
+
+RuleCandidate RuleBooster::best_of_samples(int n_jobs, Poll poll) {
+  RuleCandidate nothing, best;
+  nothing.score = best.score = 0;
+  for (const std::int32_t output : all_outputs_) {
+    const auto o = static_cast<std::size_t>(output);
+    if (!known_[o]) {
+      draw_sample(output);
+      begin_sample(output);
+      known_best_[o] =
+          best_single(draw_columns(), {output}, {totals(output)}, nothing, n_jobs, poll);
+      known_[o] = 1;
+    }
+    if (known_best_[o].valid() && known_best_[o].better(best)) best = known_best_[o];
+  }
+  if (best.valid())
+    begin_sample(best.output);
+  else
+    std::fill(known_.begin(), known_.end(), char{0});  // other samples may find something
+  return best;
 }
 
 RuleCandidate RuleBooster::best_first(const std::vector<std::int32_t>& columns, int n_jobs,
@@ -265,8 +307,9 @@ bool RuleBooster::grow_single(Growing& rule, int n_jobs, Poll poll) {
   RuleCandidate current;
   current.score = 0;
   for (int k = 0; k < settings_.max_conditions; ++k) {
-    const RuleCandidate best =
-        k == 0 ? best_first(draw_columns(), n_jobs, poll) : best_next(current, n_jobs, poll);
+    const RuleCandidate best = k > 0          ? best_next(current, n_jobs, poll)
+                               : own_samples_ ? best_of_samples(n_jobs, poll)
+                                              : best_first(draw_columns(), n_jobs, poll);
     if (!best.valid() || !(best.score > current.score)) break;
     current = best;
     rule.conditions.push_back(best.condition);
@@ -312,8 +355,8 @@ void RuleBooster::prune(Growing& rule) {
 
 // Widens the bounds of the output that changed, or forgets them if that takes as long as looking.
 void RuleBooster::note_changes(std::int32_t output, double step, bool only_covered) {
-  if (!lazy_) return;
   known_[static_cast<std::size_t>(output)] = 0;
+  if (!lazy_) return;
   if (histograms_) {
     if (only_covered)
       histograms_->change(output, covered_, changes_, search_.rows());
@@ -373,13 +416,15 @@ bool RuleBooster::add_rule(int n_jobs, Poll poll) {
   // Where records or columns are drawn, finding nothing may be bad luck.
   const bool luck = settings_.sample != SampleKind::none || draws_columns();
   for (int tries = luck ? 50 : 1; tries > 0; --tries) {
-    const float* const drawn = sampler_.draw_records();
-    search_.begin(drawn, sampler_.n_units());
+    if (!own_samples_) {
+      const float* const drawn = sampler_.draw_records();
+      search_.begin(drawn, sampler_.n_units());
+    }
     Growing rule;
     const bool grown = settings_.heads == HeadKind::single ? grow_single(rule, n_jobs, poll)
                                                            : grow_joint(rule, n_jobs, poll);
     if (!grown) continue;
-    if (settings_.prune && drawn) prune(rule);
+    if (settings_.prune && settings_.sample != SampleKind::none) prune(rule);
     finish(rule);
     return true;
   }

@@ -70,6 +70,10 @@ class RuleBooster {
   bool grow_joint(Growing& rule, int n_jobs, Poll poll);
   // The best first condition of any output, by bounds and by what is still known of other outputs.
   RuleCandidate best_first(const std::vector<std::int32_t>& columns, int n_jobs, Poll poll);
+  // The same where records are drawn: an output's best condition holds until a rule is found for it.
+  RuleCandidate best_of_samples(int n_jobs, Poll poll);
+  void draw_sample(std::int32_t output);
+  void begin_sample(std::int32_t output);
   RuleCandidate best_by_bounds(OutputBounds bounds, std::int32_t output, const StatSums& totals,
                                const std::vector<std::int32_t>& columns, const RuleCandidate& floor,
                                int n_jobs, Poll poll);
@@ -103,6 +107,10 @@ class RuleBooster {
   std::vector<std::int32_t> held_out_, covered_, drawn_columns_, shuffled_, all_outputs_;
   bool lazy_ = false;  // whether outputs that did not change need not be looked at again
   ColumnBounds bounds_;
+  // Whether each output's next rule has a sample of its own, drawn when its last rule was found.
+  bool own_samples_ = false;
+  std::vector<std::vector<float>> samples_;  // how often each record counts, for each output
+  std::vector<double> sample_units_;
   std::vector<RuleCandidate> known_best_;  // of each output, if known_
   std::vector<char> known_;
   std::vector<StatPair> changes_;

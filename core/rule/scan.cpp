@@ -214,6 +214,36 @@ void ColumnScan::sum(const StatPair* stats, const StatSums& totals) {
   totals_ = default_code_ == kMissingCode ? stored_sums_ : totals - missing_sums_;
 }
 
+void ColumnScan::sum_some(const ColumnRuns& runs, bool nominal, std::int32_t default_code,
+                          double n_covered, const float* units, const StatPair* stats,
+                          const StatSums& totals) {
+  known_.resize(static_cast<std::size_t>(runs.n_runs));
+  std::size_t n_runs = 0;
+  std::int32_t i = 0;
+  for (std::int32_t run = 0; run < runs.n_runs; ++run) {
+    // Two sums at a time, since each waits for its last addition; they are exact in any order.
+    Double2 sum[2] = {};
+    double count[2] = {};
+    const std::int32_t end = runs.ends[run];
+    for (; i + 2 <= end; i += 2)
+      for (int k = 0; k < 2; ++k) {
+        count[k] += static_cast<double>(units[runs.records[i + k]]);
+        sum[k] += read_pair<true>(stats, units, runs.records[i + k]);
+      }
+    for (; i < end; ++i) {
+      count[0] += static_cast<double>(units[runs.records[i]]);
+      sum[0] += read_pair<true>(stats, units, runs.records[i]);
+    }
+    const double n = count[0] + count[1];
+    if (!(n > 0)) continue;
+    known_.codes[n_runs] = runs.codes[run];
+    known_.units[n_runs] = n;
+    known_.sums[n_runs++] = {sum[0][0] + sum[1][0], sum[0][1] + sum[1][1]};
+  }
+  take(known_.codes.data(), known_.units.data(), known_.sums.data(), static_cast<int>(n_runs),
+       nominal, default_code, n_covered, totals);
+}
+
 RuleCondition ColumnScan::condition(std::int32_t column, int k, bool stored_side) const {
   const int n_runs = runs_.n_runs;
   if (nominal_) {

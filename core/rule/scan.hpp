@@ -61,6 +61,10 @@ class ColumnScan {
   // Adds up one output's statistics; `totals` are those of all records that count.
   void sum(const StatPair* stats, const StatSums& totals);
 
+  // Both at once for one output, where some records may count zero times. Nothing is listed.
+  void sum_some(const ColumnRuns& runs, bool nominal, std::int32_t default_code, double n_covered,
+                const float* units, const StatPair* stats, const StatSums& totals);
+
   // Instead of both, for a column whose runs' codes, units and sums are known; each has units. They
   // must stay where they are while the column is looked at.
   void take(const std::int32_t* codes, const double* units, const StatSums* sums, int n_runs,

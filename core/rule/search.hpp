@@ -45,6 +45,14 @@ class RuleSearch {
   void list(std::int32_t c, ColumnScan& scan) {
     scan.list(column(c), columns_.nominal[c] != 0, columns_.default_code[c], n_covered_, units_);
   }
+  // Whether records were drawn, and no condition has narrowed them yet.
+  bool just_drawn() const { return drawn_ && step_ == first_step_; }
+  // Then: a column's sums for one output, of the records drawn. Nothing is listed on the way.
+  void sum_drawn(std::int32_t c, const StatPair* stats, const StatSums& totals,
+                 ColumnScan& scan) const {
+    scan.sum_some(root(c), columns_.nominal[c] != 0, columns_.default_code[c], n_covered_, units_,
+                  stats, totals);
+  }
   // The same as they were before any rule, for all records of any units.
   ColumnRuns root(std::int32_t c) const;
   const RuleRows& rows();

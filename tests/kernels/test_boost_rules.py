@@ -345,6 +345,17 @@ def test_heads_after_draws_are_those_of_all_covered_records(sample, prune, probl
     assert_identical(own, scores)
 
 
+@given(boost_problems(weighted=True), st.data())
+@settings(max_examples=60)
+def test_samples_of_all_records_change_nothing(problem, data):
+    """Each output has a sample of its own: of all records, the same rules follow."""
+    predominant = data.draw(predominants(Codes(problem.codes, problem.kinds)))
+    expected, scores = boost(problem, predominant, n_rules=8)
+    found, own = boost(problem, predominant, n_rules=8, sample="subsample")
+    assert_same_rules(found, expected)
+    assert_identical(own, scores)
+
+
 def test_seeds_make_a_difference():
     random = np.random.default_rng(2)
     codes, y = random.integers(0, 5, (60, 6)), random.integers(0, 2, (60, 1)).astype(np.uint8)

@@ -15,8 +15,9 @@ from sklearn.metrics import log_loss
 
 from support.rule_records import LABELS, TARGETS, X, fit_columns, make_records, read_columns
 from support.scripts import run
-from tacit import BoostedRulesClassifier, BoostedRulesRegressor, InputError, Table
+from tacit import BoostedRulesClassifier, BoostedRulesRegressor, InputError, Table, load
 from tacit.parameters import make_generator
+from tacit.rules.boosted.expected_f1 import best_f1_sets
 from tacit.rules.boosted.growth import Growth
 from tacit.rules.boosted.settings import choose_loss
 from tacit.rules.boosted.validation import folds, hold_out
@@ -327,6 +328,40 @@ def test_predicted_sets_occurred():
     assert (predicted.sum(axis=1) == 1).all()
     free = BoostedRulesClassifier(5).fit(X, labels).predict(X)
     assert (predicted == labels).all(axis=1).mean() >= (free == labels).all(axis=1).mean()
+
+
+@pytest.mark.parametrize("empty", [True, False])
+def test_labels_with_the_highest_expected_f1(empty):
+    """All sets of four labels, against what the search chooses."""
+    every = np.array([[b >> k & 1 for k in range(4)] for b in range(16)])
+    random = np.random.default_rng(5)
+    for _ in range(30):
+        known = every[random.permutation(np.arange(0 if empty else 1, 16))[:7]].astype(np.uint8)
+        probabilities = random.uniform(0.02, 0.98, (5, 4)) ** random.choice([1, 3])
+        joint = np.prod(np.where(known, probabilities[:, None], 1 - probabilities[:, None]), axis=2)
+        joint /= joint.sum(axis=1, keepdims=True)
+        sizes = every.sum(axis=1)[:, None] + known.sum(axis=1)
+        f1 = np.where(sizes == 0, 1.0, 2 * (every @ known.T) / np.maximum(sizes, 1))
+        expected = joint @ f1.T
+        chosen = best_f1_sets(probabilities, known) @ (1 << np.arange(4))
+        np.testing.assert_allclose(expected[np.arange(5), chosen], expected.max(axis=1))
+
+
+def test_predicting_for_f1_is_kept_in_files(tmp_path):
+    labels = np.eye(3, dtype=int)[(X[:, 0] > 1).astype(int) + (X[:, 1] > 0)]
+    labels[::3, 2] = 1
+    models = {
+        name: BoostedRulesClassifier(5, prediction=name, random_state=0).fit(X, labels)
+        for name in ("hamming", "subset", "example_f1")
+    }
+    predicted = {name: model.predict(X) for name, model in models.items()}
+    probabilities, sets = models["hamming"].predict_proba(X), np.unique(labels, axis=0)
+    np.testing.assert_array_equal(predicted["example_f1"], best_f1_sets(probabilities, sets))
+    assert (predicted["example_f1"] != predicted["subset"]).any()
+    for name, model in models.items():
+        model.save(tmp_path / "rules.tacit")
+        again = load(tmp_path / "rules.tacit")
+        np.testing.assert_array_equal(again.predict(X), predicted[name])
 
 
 # Bad or odd input

@@ -62,7 +62,7 @@ def test_wrong_parameters_are_named(kind, wrong, problem):
     [
         ({"loss": "hinge"}, "loss must be 'auto', 'logistic'"),
         ({"calibration": "platt"}, "calibration must be"),
-        ({"prediction": "best"}, "prediction must be 'hamming' or 'subset'"),
+        ({"prediction": "best"}, "prediction must be 'hamming', 'subset' or 'example_f1'"),
         ({"stratify": None}, "stratify must be True or False"),
     ],
 )

@@ -85,6 +85,10 @@ Sample = Annotated[
     Literal["none", "bagging", "subsample"] | None,
     _rules_option(help="Learn each rule of all records, or of some drawn."),
 ]
+Prediction = Annotated[
+    Literal["hamming", "subset", "example_f1"] | None,
+    _rules_option(help="What labels of a record are chosen to get right."),
+]
 
 
 def rules(
@@ -104,6 +108,7 @@ def rules(
     algorithm: Algorithm = None,
     feature_fraction: FeatureFraction = None,
     sample: Sample = None,
+    prediction: Prediction = None,
     test: Test = None,
     test_fraction: TestFraction = 0.2,
     random_state: RandomState = 0,
@@ -132,8 +137,9 @@ def rules(
     given = {
         "criterion": criterion, "heads": heads, "loss": loss, "learning_rate": learning_rate,
         "l2": l2, "algorithm": algorithm, "feature_fraction": _fraction(feature_fraction),
-        "sample": sample, "max_conditions": max_conditions, "n_rules": n_rules,
-        "min_support": min_support, "random_state": random_state, "n_jobs": source.n_jobs,
+        "sample": sample, "prediction": prediction, "max_conditions": max_conditions,
+        "n_rules": n_rules, "min_support": min_support, "random_state": random_state,
+        "n_jobs": source.n_jobs,
     }  # fmt: skip
     model = _estimator(covering, regress, given)
     if bool(target) == (labels is not None):

@@ -10,10 +10,12 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from tacit.errors import InputError
 from tacit.estimator import LogProbabilities, favour
 from tacit.machine import count_jobs
-from tacit.parameters import store_parameters
+from tacit.parameters import check_choice, store_parameters
 from tacit.rules.boosted.base import BoostedRules
 from tacit.rules.boosted.calibration import Isotonic, plain_probabilities
+from tacit.rules.boosted.expected_f1 import best_f1_sets
 from tacit.rules.boosted.label_sets import best_sets, check_sets, label_sets
+from tacit.rules.boosted.settings import PREDICTIONS
 from tacit.table.targets import pack_classes, read_labels, read_outputs, unpack_classes
 
 if TYPE_CHECKING:
@@ -90,10 +92,11 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         Make probabilities of scores by isotonic regression, for each output alone: of the records
         held out by `early_stopping`, or else of all by five-fold cross-validation, which takes five
         times longer.
-    prediction : {"hamming", "subset"}
-        Labels that are each more probable than not, which makes the fewest wrong labels; or the
-        most probable of the sets of labels that occurred, which gets the most sets right.
-        Classes are predicted alike by both.
+    prediction : {"hamming", "subset", "example_f1"}
+        Labels that are each more probable than not, which makes the fewest wrong labels; the
+        most probable of the sets of labels that occurred, which gets the most sets right; or those
+        with the highest expected F1 measure of a record, if it has one of these sets.
+        Classes are predicted alike by all.
     default_rule : bool, default True
         Whether a first rule without conditions gives all records a score to start with.
     random_state : int, RandomState or Generator, optional
@@ -138,6 +141,7 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
     classes_: NDArray[Any]
     _curves: Isotonic | None
     _sets: NDArray[np.uint8] | None
+    _prediction: str
 
     def __init__(
         self,
@@ -165,7 +169,7 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 50,
         calibration: Literal["isotonic"] | None = None,
-        prediction: Literal["hamming", "subset"] = "hamming",
+        prediction: Literal["hamming", "subset", "example_f1"] = "hamming",
         default_rule: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -185,8 +189,8 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
     def _keep(self, targets: Targets) -> None:
         self.classes_ = targets.labels
         self._curves = None
-        subsets = self.prediction == "subset" and targets.type == "multilabel"
-        self._sets = label_sets(targets.values) if subsets else None
+        self._prediction = self.prediction if targets.type == "multilabel" else "hamming"
+        self._sets = label_sets(targets.values) if self._prediction != "hamming" else None
 
     def _finish(self, columns: NumberColumns, growth: Growth, grown: Grown) -> None:
         if self.calibration is None:
@@ -264,7 +268,8 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
     def _decided(self, decisions: NDArray[np.float64]) -> NDArray[Any]:
         if self._target_type == "multilabel":
             if self._sets is not None:
-                return best_sets(self._probabilities(decisions), self._sets).astype(np.int64)
+                best_of = best_f1_sets if self._prediction == "example_f1" else best_sets
+                return best_of(self._probabilities(decisions), self._sets).astype(np.int64)
             return (self._probabilities(decisions) > 0.5).astype(np.int64)
         if self._curves:
             best = self._probabilities(decisions).argmax(axis=1)
@@ -290,7 +295,7 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
             arrays |= self._curves.to_dict()
         if self._sets is not None:
             arrays["label_sets"] = self._sets
-        return facts | pack_classes(self.classes_), arrays
+        return facts | pack_classes(self.classes_) | {"prediction": self._prediction}, arrays
 
     def _restore_outputs(self, facts: dict[str, Any], state: State) -> None:
         self.classes_, target_type = unpack_classes(facts), self._target_type
@@ -299,6 +304,8 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         n_outputs = len(self._labels())
         self._curves = Isotonic.checked(state, n_outputs)
         self._sets = check_sets(state, n_outputs)
+        plain = "hamming" if self._sets is None else "subset"  # of files that do not say
+        self._prediction = check_choice(facts.get("prediction", plain), "prediction", PREDICTIONS)
 
 
 def _best_codes(decisions: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tacit.store import State
 
-__all__ = ["best_sets", "check_sets", "label_sets"]
+__all__ = ["best_sets", "check_sets", "label_sets", "log_odds"]
 
 _LEAST = 1e-15  # a probability of zero would forbid whole sets
 _CELLS = 2**22  # of a block of records and sets
@@ -40,15 +40,20 @@ def best_sets(probabilities: NDArray[np.float64], sets: NDArray[np.uint8]) -> ND
     >>> best_sets(np.array([[0.6, 0.6]]), np.array([[1, 0], [0, 1], [0, 0]], np.uint8))
     array([[1, 0]], dtype=uint8)
     """
-    clipped = np.clip(probabilities, _LEAST, 1 - _LEAST)
-    log_odds = np.log(clipped) - np.log1p(-clipped)
+    odds = log_odds(probabilities)
     block = max(1, _CELLS // len(sets))
     columns = sets.T.astype(np.float64)
     chosen = [
-        np.argmax(log_odds[start : start + block] @ columns, axis=1)
-        for start in range(0, len(log_odds), block)
+        np.argmax(odds[start : start + block] @ columns, axis=1)
+        for start in range(0, len(odds), block)
     ]
     return sets[np.concatenate(chosen)] if chosen else sets[:0]
+
+
+def log_odds(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the logarithms of the odds of probabilities, none of them infinite."""
+    clipped = np.clip(probabilities, _LEAST, 1 - _LEAST)
+    return np.asarray(np.log(clipped) - np.log1p(-clipped))
 
 
 def check_sets(arrays: State, n_labels: int) -> NDArray[np.uint8] | None:

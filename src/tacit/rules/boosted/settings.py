@@ -17,9 +17,17 @@ if TYPE_CHECKING:
 
     from tacit.table.targets import Targets
 
-__all__ = ["LOSSES", "check_parameters", "choose_loss", "count_weights", "kernel_settings"]
+__all__ = [
+    "LOSSES",
+    "PREDICTIONS",
+    "check_parameters",
+    "choose_loss",
+    "count_weights",
+    "kernel_settings",
+]
 
 LOSSES = ("logistic", "squared", "squared_hinge", "example_logistic", "softmax")
+PREDICTIONS = ("hamming", "subset", "example_f1")
 MOST_CONDITIONS = 255
 _MOST_RULES = 2**31 - 1
 _MOST_UNITS = 16  # the kernel counts records up to so many times
@@ -61,7 +69,7 @@ def check_parameters(model: Any) -> None:
     check_int(model.n_iter_no_change, "n_iter_no_change", 0)
     if hasattr(model, "loss"):
         check_choice(model.loss, "loss", ("auto", *LOSSES))
-        check_choice(model.prediction, "prediction", ("hamming", "subset"))
+        check_choice(model.prediction, "prediction", PREDICTIONS)
         if model.calibration is not None:
             check_choice(model.calibration, "calibration", ("isotonic",))
     count_jobs(model.n_jobs)
