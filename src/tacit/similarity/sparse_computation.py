@@ -40,6 +40,7 @@ from tacit.similarity.grouping.partitioned import (
     find_groups,
     type_column,
 )
+from tacit.similarity.near_graph.near_graph import NearGraph
 from tacit.similarity.projection.centred import ColumnScaling
 from tacit.similarity.projection.linear import Plan, Projection, coordinates, project
 from tacit.similarity.projection.partitioned import (
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 
     from tacit import store
     from tacit.scale import PartitionedTable
+    from tacit.similarity.near_graph.near_graph import Measure
 
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -381,6 +383,26 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
             n_jobs=self.n_jobs,
             instead=self._finer,
         )
+
+    def near_graph(
+        self,
+        kind: Kind = "exponential",
+        scale: float = 1.0,
+        *,
+        space: Literal["original", "normalized", "projected"] = "original",
+        dtype: Any = np.float64,
+    ) -> NearGraph:
+        """Return the near pairs as a graph that is checked once: for cuts, neighbours, clusters.
+
+        Parameters are those of :meth:`similarity`. The graph is one of distances for the kinds
+        "distance" and "squared_distance", and of similarities for all others, which must not be
+        negative.
+        """
+        graph = self.similarity(kind, scale, space=space, dtype=dtype)
+        measure: Measure = "similarity"
+        if kind in ("distance", "squared_distance"):
+            measure = "distance"
+        return NearGraph(graph, measure)
 
     def pairs(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return near pairs, each once: two arrays of object numbers, the lower ones first."""
