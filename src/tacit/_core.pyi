@@ -499,6 +499,11 @@ class NearNeighbours:
         The k nearest objects of each query: distances, objects, how often it looked farther, and whether nothing was near at first.
         """
 
+def check_graph(indptr: Ints, indices: Indices, weights: Numbers, zeros_are_edges: bool, directed: bool) -> tuple[int, int, int]:
+    """
+    What is wrong with a graph in CSR form, 0 for nothing, and in which row and column.
+    """
+
 def sparse_product(indptr: Ints, indices: Indices, numbers: Numbers, n_columns: int, right: Floats, transposed: bool, n_jobs: int) -> Floats:
     """Multiply sparse rows, or their transpose, with a narrow matrix."""
 

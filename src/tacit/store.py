@@ -61,6 +61,7 @@ KINDS = {
     "frequent_itemsets": "tacit.baskets:FrequentItemsets",
     "kmeans": "tacit.mixture:KMeans",
     "naive_bayes_mixture": "tacit.mixture:NaiveBayesMixture",
+    "near_graph": "tacit.similarity:NearGraph",
     "normalized_cut_classifier": "tacit.similarity:NormalizedCutClassifier",
     "partition": "tacit.io.tables.folder:PartitionFile",
     "recommender": "tacit.baskets:Recommender",

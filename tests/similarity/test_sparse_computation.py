@@ -8,12 +8,13 @@ from matplotlib import pyplot as plt
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import cosine_similarity, euclidean_distances, rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from oracles import grid as oracle
-from tacit import InputError, SparseComputation
+from tacit import InputError, SparseComputation, machine
+from tacit.similarity import graph as graph_module
 from tacit.similarity.grid.forecast import choose_resolution
 
 
@@ -263,3 +264,41 @@ def test_similarities_that_make_no_sense(fitted, arguments, message):
 def test_not_fitted():
     with pytest.raises(NotFittedError):
         SparseComputation().similarity()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_normalized_columns_begin_at_0(form):
+    """Distances do not depend on where ranges begin; cosines and functions do."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(-3, 4, (40, 5)).astype(float) * [1, 2, 3, 0, 1] + [0, 9, 0, 0, 0]
+    scaled = (X - X.min(axis=0)) / np.where(np.ptp(X, axis=0) > 0, np.ptp(X, axis=0), 1)
+    sc = SparseComputation(1, random_state=0).fit(form(X))
+
+    def product(A, B):
+        A, B = (x.toarray() if sparse.issparse(x) else x for x in (A, B))
+        return (A * B).sum(axis=1)
+
+    def compare(kind, of_rows):
+        graph = sc.similarity(kind, space="normalized", diagonal=True).toarray()
+        np.testing.assert_allclose(graph, of_rows, atol=1e-12)
+
+    compare("cosine", cosine_similarity(scaled))
+    compare("distance", euclidean_distances(scaled))
+    compare(product, scaled @ scaled.T)
+
+
+def test_pairs_that_would_not_fit_are_refused_before_they_are_made(monkeypatch):
+    sc = SparseComputation(random_state=0).fit(np.ones((1_000_000, 2)))
+    monkeypatch.setattr(machine, "available_memory", lambda: 10**9)
+    monkeypatch.setattr(graph_module, "available_memory", lambda: 10**9)
+    with pytest.raises(InputError, match=r"500,000,000,000 near pairs .* see group\(\)"):
+        sc.pairs()
+
+
+def test_columns_as_they_are_are_all_taken_or_it_says_so():
+    X = np.random.default_rng(0).random((50, 2))
+    with pytest.raises(InputError, match=r'n_dimensions is 1, but projection="none" takes all 2'):
+        SparseComputation(n_dimensions=1, projection="none").fit(X)
+    for p in (2, 3, "auto"):
+        sc = SparseComputation(n_dimensions=p, projection="none").fit(X)
+        assert sc.grid_.n_dimensions == 2

@@ -148,6 +148,20 @@ def test_streams_can_be_read_without_pyarrow(monkeypatch):
     assert_says_the_same(table, Table(pl.DataFrame(COLUMNS), discretise=3))
 
 
+def test_texts_of_pandas_can_be_read_without_pyarrow(monkeypatch):
+    def refuse(*_, **__):
+        raise ModuleNotFoundError("No module named 'pyarrow'")
+
+    monkeypatch.setattr(pl, "from_pandas", refuse)  # what texts went through
+    texts = ["grey", "blue", None, "grey"]
+    for dtype in (pd.StringDtype("python", na_value=np.nan), pd.StringDtype("python"), object):
+        frame = pd.DataFrame({"sky": pd.Series(texts, dtype=dtype), "n": [1, 2, 2, 1]})
+        assert_says_the_same(Table(frame), Table({"sky": texts, "n": [1, 2, 2, 1]}))
+        classes = frame["sky"].fillna("none")
+        model = tacit.SparseKNeighborsClassifier(1).fit(frame[["n"]], classes)
+        assert model.classes_.tolist() == ["blue", "grey", "none"]
+
+
 # Names
 
 

@@ -5,6 +5,8 @@ from tacit.similarity.cuts.minimum_cut import minimum_cut, normalized_cut, norma
 from tacit.similarity.cuts.result import Cut, CutPath, MinimumCut
 from tacit.similarity.grid.forecast import Forecast
 from tacit.similarity.grouping.groups import Groups
+from tacit.similarity.near_graph.near_graph import NearGraph
+from tacit.similarity.near_graph.propagation import PropagatedLabels
 from tacit.similarity.neighbors.k_neighbors import SparseKNeighborsClassifier
 from tacit.similarity.sparse_computation import SparseComputation
 from tacit.similarity.svm.svc import SparseSVC
@@ -17,7 +19,9 @@ __all__ = [
     "Forecast",
     "Groups",
     "MinimumCut",
+    "NearGraph",
     "NormalizedCutClassifier",
+    "PropagatedLabels",
     "SparseComputation",
     "SparseKNeighborsClassifier",
     "SparseSVC",

@@ -28,7 +28,7 @@ from tacit.similarity.grouping.partitioned import (
     look_up,
     type_column,
 )
-from tacit.similarity.projection.centred import column_ranges, scale_columns
+from tacit.similarity.projection.centred import ColumnScaling
 from tacit.similarity.sparse_computation import SparseComputation
 from tacit.table.input_spec import note_names
 from tacit.table.inputs import Inputs
@@ -277,8 +277,8 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         sc = self.computation_
         facts, arrays = self._learned_state()
         facts = files.computation_facts(sc) | pack_classes(self.classes_) | facts
-        if self._scales is not None:
-            arrays["scales"] = self._scales
+        if self._scaling is not None:
+            arrays["scales"] = self._scaling.ranges
         return files.computation_arrays(sc) | arrays | files.settings(self, facts)
 
     @classmethod
@@ -292,7 +292,9 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         files.read_names(model, facts, sc.encoder_)
         model.classes_ = unpack_classes(facts)
         width, n = len(sc.encoder_.names), len(state["coords"])
-        model._scales = files.read_floats(state, "scales", (width,)) if "scales" in state else None
+        model._scaling = None
+        if "scales" in state:
+            model._scaling = ColumnScaling(files.read_floats(state, "scales", (width,)))
         coords = files.read_floats(state, "coords", (n, sc.grid_.n_dimensions))
         numbers = files.read_numbers(state, n, sc.encoder_)
         model._restore(facts, state, coords, numbers)
@@ -337,8 +339,8 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         if inputs.target is not None:
             y = inputs.data.select([inputs.target]).to_frame("polars")[inputs.target_name]
         codes = self._fit_classes(y, numbers.shape[0])
-        self._scales = column_ranges(numbers) if self.normalize else None
-        measured = scale_columns(numbers, self._scales)
+        self._scaling = ColumnScaling.of(numbers) if self.normalize else None
+        measured = numbers if self._scaling is None else self._scaling(numbers)
         self.computation_ = self._computation()._fit_numbers(measured)
         self.computation_.encoder_ = encoder
         return self._grouped(Objects.single(self.computation_.coords_, measured, codes))
@@ -363,7 +365,7 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         sc._set_near(near_blocks(blocks, blocks, sc.grid_))
         self.computation_ = sc
         note_names(self, columns.encoder.spec.names)
-        self._scales = np.ones(columns.shape[1]) if self.normalize else None
+        self._scaling = ColumnScaling(np.ones(columns.shape[1])) if self.normalize else None
         return Objects(groups.coords, groups.X, groups.types, groups.weights)
 
     def _fit_classes(self, y: Any, n_objects: int) -> NDArray[np.int32]:
@@ -393,7 +395,8 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         if partitions is not None:
             return self._new_groups(partitions)
         with np.errstate(over="ignore", invalid="ignore"):
-            numbers = scale_columns(self.encoder_.transform(X, self), self._scales)
+            numbers = self.encoder_.transform(X, self)
+            numbers = numbers if self._scaling is None else self._scaling(numbers)
             coords = self.computation_._project(numbers)
         refuse_huge(numbers, coords)
         return self._grouped(Objects.single(coords, numbers))

@@ -23,7 +23,15 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
 
-__all__ = ["Kind", "Triangle", "graph_bytes", "near_graph", "near_indices", "similarities"]
+__all__ = [
+    "Kind",
+    "Triangle",
+    "graph_bytes",
+    "is_distance",
+    "near_graph",
+    "near_indices",
+    "similarities",
+]
 
 Kind: TypeAlias = (
     Literal["exponential", "rbf", "cosine", "distance", "squared_distance"]
@@ -97,11 +105,21 @@ def similarities(
     return graph
 
 
+def is_distance(kind: Any) -> bool:
+    """Return whether similarities of a kind depend on differences of columns alone."""
+    return kind != "cosine" and not callable(kind)
+
+
 def near_indices(
-    near: NearRanges, triangle: Triangle, n_jobs: int | None
+    near: NearRanges,
+    triangle: Triangle,
+    n_jobs: int | None,
+    instead: Callable[[int], str] | None = None,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return near pairs as the offsets and indices of a CSR array without values."""
-    return _structure((near.arrays, _which(triangle, False, square=True), count_jobs(n_jobs)))
+    which = _which(triangle, False, square=True)
+    _check_memory(near, which, 4, instead)  # rows are written out, too, as columns are
+    return _structure((near.arrays, which, count_jobs(n_jobs)))
 
 
 def graph_bytes(n_entries: int, n_objects: int, itemsize: int) -> int:
@@ -212,4 +230,4 @@ def _check_memory(
     if available is not None and n_bytes > available:  # what to do instead may take long to find
         advice = "use a finer grid (resolution), or group objects that are alike (group_width)"
         advice = advice if instead is None else instead(available)
-        check_fits(n_bytes, f"the graph of {n_entries:,} similarities", advice)
+        check_fits(n_bytes, f"the graph of {n_entries:,} near pairs", advice)

@@ -17,7 +17,14 @@ from tacit.parameters import make_generator, store_parameters
 from tacit.plot.html import pairs_html
 from tacit.scale import gather
 from tacit.similarity import state as files
-from tacit.similarity.graph import Kind, Triangle, graph_bytes, near_indices, similarities
+from tacit.similarity.graph import (
+    Kind,
+    Triangle,
+    graph_bytes,
+    is_distance,
+    near_indices,
+    similarities,
+)
 from tacit.similarity.grid.blocks import Blocks, NearRanges, near_blocks, split_blocks
 from tacit.similarity.grid.forecast import Forecast, choose_n_dimensions, choose_resolution
 from tacit.similarity.grid.grid import MAX_DIMENSIONS, Grid
@@ -33,7 +40,8 @@ from tacit.similarity.grouping.partitioned import (
     find_groups,
     type_column,
 )
-from tacit.similarity.projection.centred import column_ranges, scale_columns
+from tacit.similarity.near_graph.near_graph import NearGraph
+from tacit.similarity.projection.centred import ColumnScaling
 from tacit.similarity.projection.linear import Plan, Projection, coordinates, project
 from tacit.similarity.projection.partitioned import (
     FirstPass,
@@ -53,6 +61,7 @@ if TYPE_CHECKING:
 
     from tacit import store
     from tacit.scale import PartitionedTable
+    from tacit.similarity.near_graph.near_graph import Measure
 
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -80,7 +89,7 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
     projection : {"randomized_svd", "approximate_pca", "exact_pca", "randomized_pca", "gaussian", \
 "none"}
         How objects are projected. "randomized_svd" and "approximate_pca" take time proportional to
-        the stored values of sparse data; "none" takes the columns as they are (up to 4 of them).
+        the stored values of sparse data; "none" takes all columns as they are, at most 4.
     normalize : bool, default True
         Whether columns are scaled to [0, 1] before the projection. Similarities do not depend on
         that: see `similarity`.
@@ -176,7 +185,7 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
         resolution = self._check_resolution(X.n_records)
 
         def plan_for(shape: tuple[int, int]) -> Plan:
-            n_dimensions = self._check_n_dimensions(shape[0])
+            n_dimensions = self._check_n_dimensions(*shape)
             plan = Plan.of(self.projection, n_dimensions, self.n_rows, self.n_columns, shape)
             check_plan(plan, shape[1])
             Grid.over(np.zeros((1, plan.n_dimensions)), resolution)  # checks the resolution
@@ -203,7 +212,7 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
         self._set_projection(
             project(
                 numbers,
-                self._check_n_dimensions(n_objects),
+                self._check_n_dimensions(*numbers.shape),
                 self.projection,
                 normalize=self.normalize,
                 n_rows=self.n_rows,
@@ -248,14 +257,20 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
         blocks = cells.to_blocks()
         return near_blocks(blocks, blocks, grid)
 
-    def _check_n_dimensions(self, n_objects: int) -> int:
+    def _check_n_dimensions(self, n_objects: int, n_columns: int) -> int:
         if isinstance(self.n_dimensions, str):
             if self.n_dimensions != "auto":
                 raise InputError(
                     f'n_dimensions must be a whole number or "auto", got {self.n_dimensions!r}'
                 )
             return choose_n_dimensions(n_objects)
-        return check_int(self.n_dimensions, "n_dimensions", 1, MAX_DIMENSIONS)
+        p = check_int(self.n_dimensions, "n_dimensions", 1, MAX_DIMENSIONS)
+        if self.projection == "none" and p < n_columns <= MAX_DIMENSIONS:
+            raise InputError(
+                f'n_dimensions is {p}, but projection="none" takes all {n_columns} columns of X as '
+                "they are; leave n_dimensions out, or choose another projection"
+            )
+        return p
 
     def _check_resolution(self, n_objects: int) -> Any:
         if not isinstance(self.resolution, str):
@@ -359,7 +374,7 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
         self._check_graph()
         return similarities(
             self._near,
-            self._space(space),
+            self._space(space, kind),
             kind=kind,
             scale=scale,
             triangle=triangle,
@@ -369,10 +384,30 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
             instead=self._finer,
         )
 
+    def near_graph(
+        self,
+        kind: Kind = "exponential",
+        scale: float = 1.0,
+        *,
+        space: Literal["original", "normalized", "projected"] = "original",
+        dtype: Any = np.float64,
+    ) -> NearGraph:
+        """Return the near pairs as a graph that is checked once: for cuts, neighbours, clusters.
+
+        Parameters are those of :meth:`similarity`. The graph is one of distances for the kinds
+        "distance" and "squared_distance", and of similarities for all others, which must not be
+        negative.
+        """
+        graph = self.similarity(kind, scale, space=space, dtype=dtype)
+        measure: Measure = "similarity"
+        if kind in ("distance", "squared_distance"):
+            measure = "distance"
+        return NearGraph(graph, measure)
+
     def pairs(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return near pairs, each once: two arrays of object numbers, the lower ones first."""
         self._check_graph()
-        offsets, second = near_indices(self._near, "upper", self.n_jobs)
+        offsets, second = near_indices(self._near, "upper", self.n_jobs, self._finer)
         first = np.repeat(np.arange(len(offsets) - 1, dtype=second.dtype), np.diff(offsets))
         return first, second
 
@@ -455,13 +490,13 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
         if hasattr(self, "_first_pass"):
             refuse_partitions(self._first_pass.partitions, "a graph of near objects")
 
-    def _space(self, space: Any) -> Any:
+    def _space(self, space: Any, kind: Any) -> Any:
         if space == "original":
             return self._numbers
         if space == "projected":
             return self.coords_
         if space == "normalized":
-            return scale_columns(self._numbers, column_ranges(self._numbers))
+            return ColumnScaling.of(self._numbers, shift=not is_distance(kind))(self._numbers)
         raise InputError(f'space must be "original", "normalized" or "projected", got {space!r}')
 
     def _finer(self, limit: int) -> str:

@@ -34,6 +34,7 @@ __all__ = [
     "container_kind",
     "is_frame",
     "is_sparse",
+    "read_series",
     "sparse_frame",
 ]
 
@@ -319,7 +320,26 @@ def _pandas_series(series: Any, name: str, argument: str) -> pl.Series:
         series = series.sparse.to_dense()
     elif getattr(getattr(dtype, "pyarrow_dtype", None), "ordered", False):
         return _arrow_series(series.array.__arrow_array__(), name, argument)
+    elif _is_python_text(dtype):
+        return _object_series(name, series.to_numpy(object), argument)
     return _known_series(nw.from_native(series, series_only=True), name, argument)
+
+
+def read_series(series: Any, argument: str) -> pl.Series:
+    """Return a column of pandas, Polars or whatever narwhals knows as a Polars series."""
+    native = nw.to_native(series, pass_through=True)
+    if nw.dependencies.is_pandas_series(native) and _is_python_text(native.dtype):
+        return _object_series(str(native.name or ""), native.to_numpy(object), argument)
+    try:
+        known: pl.Series = nw.from_native(series, series_only=True).to_polars()
+    except ModuleNotFoundError:  # of pyarrow
+        return _object_series(str(native.name or ""), native.to_numpy(), argument)
+    return known
+
+
+def _is_python_text(dtype: Any) -> bool:
+    """Whether pandas keeps texts as Python objects, as it does without pyarrow."""
+    return getattr(dtype, "storage", None) == "python"
 
 
 def _is_sparse_type(dtype: Any) -> bool:

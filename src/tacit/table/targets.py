@@ -13,6 +13,7 @@ from sklearn.utils.validation import column_or_1d
 
 from tacit.errors import InputError
 from tacit.schema import Labels, Schema
+from tacit.table.containers import read_series
 from tacit.table.frames import encode_columns
 from tacit.table.schema_json import pack_schema, unpack_schema
 
@@ -449,8 +450,7 @@ def _mixes_strings(y: Any) -> bool:
 def _series(y: Any) -> pl.Series:
     try:
         if nw.dependencies.is_into_series(y):
-            series: pl.Series = nw.from_native(y, series_only=True).to_polars()
-            return series
+            return read_series(y, "y")
         if isinstance(y, list | tuple) and _mixes_strings(y):
             raise InputError("y holds strings and others, which NumPy would all make strings")
         flat = column_or_1d(y, warn=True)

@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from tacit import _core
-from tacit.errors import InputError, refuse_partitions
+from tacit.errors import InputError
 from tacit.machine import count_jobs
 from tacit.parameters import check_number
 from tacit.similarity.csr import csr_arrays
 from tacit.similarity.cuts.result import Cut, CutPath, MinimumCut
+from tacit.similarity.near_graph.near_graph import NearGraph
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy import sparse
 
 __all__ = [
     "NodeTerms",
@@ -36,7 +37,7 @@ def minimum_cut(graph: Any, source: Any, sink: Any, *, n_jobs: int | None = None
 
     Parameters
     ----------
-    graph : sparse array of shape (n_nodes, n_nodes)
+    graph : sparse array of shape (n_nodes, n_nodes), or NearGraph
         Capacities of edges, symmetric and not negative. The diagonal has no bearing.
     source, sink : array-like of shape (n_nodes,)
         Capacities between the source and each node, and between each node and the sink.
@@ -77,7 +78,7 @@ def normalized_cut(
 
     Parameters
     ----------
-    graph : sparse array of shape (n_nodes, n_nodes)
+    graph : sparse array of shape (n_nodes, n_nodes), or NearGraph
         Similarities, symmetric and not negative. The diagonal has no bearing.
     seeds : array-like of int, shape (n_nodes,)
         1 for nodes that must be members, 0 for nodes that must not, -1 for all others.
@@ -188,27 +189,11 @@ def degree_rate(balance: Any) -> Any:
 
 
 def check_graph(graph: Any) -> sparse.csr_array:
-    """Return a graph as a CSR array of edges, sorted and without diagonal; refuse what is none."""
-    refuse_partitions(graph, "a cut", "graph")
-    if not (sparse.issparse(graph) or isinstance(graph, np.ndarray)):
-        raise InputError(f"graph must be a sparse or NumPy array, got {type(graph).__name__}")
-    entries: Any = sparse.coo_array(graph)  # type: ignore[arg-type]
-    if entries.ndim != 2 or entries.shape[0] != entries.shape[1]:
-        raise InputError(f"graph must be square, got shape {entries.shape}")
-    row, column = entries.coords
-    weight = entries.data.astype(np.float64)
-    for wrong, what in ((~np.isfinite(weight), "not finite"), (weight < 0, "negative")):
-        if wrong.any():
-            k = int(np.argmax(wrong))
-            raise InputError(f"graph: the entry at ({row[k]}, {column[k]}) is {what}")
-    edge = (row != column) & (weight > 0)
-    edges = sparse.csr_array((weight[edge], (row[edge], column[edge])), shape=entries.shape)
-    edges.sum_duplicates()
-    difference: Any = abs(edges - edges.T).tocoo()
-    uneven = difference.data > 0
-    if uneven.any():
-        i, j = (int(ends[np.argmax(uneven)]) for ends in difference.coords)
-        raise InputError(f"graph must be symmetric, but ({i}, {j}) and ({j}, {i}) differ")
+    """Return a graph of similarities as a CSR array of edges; refuse what is none."""
+    if not isinstance(graph, NearGraph):
+        graph = NearGraph(graph)
+    graph.require("similarity", "a cut")
+    edges: sparse.csr_array = graph.doubles
     return edges
 
 

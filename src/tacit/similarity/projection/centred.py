@@ -15,6 +15,7 @@ from scipy import sparse
 
 from tacit import _core
 from tacit.errors import InputError
+from tacit.machine import check_fits
 from tacit.similarity.csr import csr_arrays
 from tacit.table.containers import is_sparse
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Centred",
+    "ColumnScaling",
     "RowSampling",
     "Image",
     "Moments",
@@ -33,10 +35,8 @@ __all__ = [
     "centred_products",
     "column_moments",
     "column_products",
-    "column_ranges",
     "is_binary",
     "pick",
-    "scale_columns",
 ]
 
 _CELLS = 2**20  # numbers written out at once
@@ -348,24 +348,59 @@ class Centred:
         return *csr_arrays(self.X), self.shape[1]
 
 
-def column_ranges(numbers: Any) -> NDArray[np.float64]:
-    """Return the length of the range of each column; 1 for constant columns."""
-    ends = numbers.max(axis=0), numbers.min(axis=0)
-    if sparse.issparse(numbers):
-        ends = ends[0].toarray(), ends[1].toarray()
-    ranges = np.subtract(*ends, dtype=np.float64).reshape(-1)
-    return np.where(ranges > 0, ranges, 1.0)
+@dataclass(frozen=True)
+class ColumnScaling:
+    """How columns become numbers from 0 to 1, as they were in fit.
 
-
-def scale_columns(numbers: Any, ranges: NDArray[np.float64] | None) -> Any:
-    """Return numbers divided by the ranges of their columns.
-
-    Where a range begins has no bearing on distances, so that zeros may stay zeros.
+    Distances do not depend on where ranges begin: then `lower` is None, zeros stay zeros, and
+    sparse numbers stay sparse. For what does depend on it, columns begin at 0; those of sparse
+    numbers whose least number is negative are stored in full then.
     """
-    if ranges is None:
-        return numbers
-    if sparse.issparse(numbers):
+
+    ranges: NDArray[np.float64]  # (d,): 1 for constant columns
+    lower: NDArray[np.float64] | None = None  # (d,)
+
+    @classmethod
+    def of(cls, numbers: Any, *, shift: bool = False) -> ColumnScaling:
+        """Return the scaling of numbers to their ranges; with `shift`, so that they begin at 0.
+
+        >>> X = np.array([[2.0, 7.0], [4.0, 7.0]])
+        >>> ColumnScaling.of(X)(X).tolist()
+        [[1.0, 7.0], [2.0, 7.0]]
+        >>> ColumnScaling.of(X, shift=True)(X).tolist()
+        [[0.0, 0.0], [1.0, 0.0]]
+        """
+        ends = numbers.max(axis=0), numbers.min(axis=0)
+        if sparse.issparse(numbers):
+            ends = ends[0].toarray(), ends[1].toarray()
+        ranges = np.subtract(*ends, dtype=np.float64).reshape(-1)
+        lower = np.asarray(ends[1], np.float64).reshape(-1) if shift else None
+        return cls(np.where(ranges > 0, ranges, 1.0), lower)
+
+    def __call__(self, numbers: Any) -> Any:
+        """Return numbers scaled; what was not there in fit may be beyond 0 and 1."""
+        if not sparse.issparse(numbers):
+            return (numbers if self.lower is None else numbers - self.lower) / self.ranges
         matrix: Any = numbers  # sorted indices stay sorted
-        data = matrix.data / ranges[matrix.indices].astype(matrix.dtype, copy=False)
+        if self.lower is not None and self.lower.any():
+            matrix = _shift_stored(matrix, self.lower)
+        data = matrix.data / self.ranges[matrix.indices].astype(matrix.dtype, copy=False)
         return sparse.csr_array((data, matrix.indices, matrix.indptr), matrix.shape)
-    return numbers / ranges
+
+
+def _shift_stored(numbers: Any, lower: NDArray[np.float64]) -> Any:
+    """Return sparse numbers less those of their columns: what was 0 there is stored."""
+    shifted = np.flatnonzero(lower)
+    n, d = numbers.shape
+    n_bytes = n * len(shifted) * 20 + numbers.nnz * 12
+    check_fits(
+        n_bytes,
+        f"X with {len(shifted):,} columns that begin below or above 0, scaled to [0, 1],",
+        "scale its columns so that 0 is the least number of each",
+    )
+    filled = np.tile(-lower[shifted].astype(numbers.dtype, copy=False), n)
+    offsets = np.arange(n + 1, dtype=np.int64) * len(shifted)
+    dense = sparse.csr_array((filled, np.tile(shifted, n), offsets), (n, d))
+    result = numbers + dense
+    result.sort_indices()
+    return result

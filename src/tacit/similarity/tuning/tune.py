@@ -16,7 +16,7 @@ from tacit.errors import InputError, refuse_partitions
 from tacit.parameters import check_choice, make_generator
 from tacit.progress import show_progress
 from tacit.similarity.base import Objects, SimilarityClassifier, refuse_huge
-from tacit.similarity.projection.centred import column_ranges, scale_columns
+from tacit.similarity.projection.centred import ColumnScaling
 from tacit.similarity.tuning.methods import Method, method_of
 from tacit.similarity.tuning.result import MEASURES, Tuning
 from tacit.table.one_hot import OneHot
@@ -186,15 +186,13 @@ class _GridSearch:
         if len(first.classes_) < 2:
             only = first.classes_.tolist()[0]
             raise InputError(f"y: all training objects are of one class, {only!r}")
-        ranges = column_ranges(self.numbers[0])
+        scaling = ColumnScaling.of(self.numbers[0])
         shared = None
         if first._normalize_projection:  # the same, however distances are measured
             shared = self._project(first, *self.numbers[:2])
         for scaled in normalize:
             model = clone(first).set_params(normalize=scaled)
-            train, new = (
-                scale_columns(numbers, ranges if scaled else None) for numbers in self.numbers[:2]
-            )
+            train, new = (scaling(numbers) if scaled else numbers for numbers in self.numbers[:2])
             sc, coords = shared or self._project(model, train, new)
             model.classes_, model.computation_ = first.classes_, sc
             refuse_huge(new, coords)

@@ -1,0 +1,1 @@
+"""A graph of near objects, checked once: neighbours, components, labels that spread."""
