@@ -25,7 +25,7 @@ from tacit.similarity.base import Objects, SimilarityClassifier
 from tacit.similarity.grid.blocks import Blocks
 from tacit.similarity.svm.definite import smallest_eigenvalue
 from tacit.similarity.svm.dual import Dual, KernelMatrix, signs_of, solve
-from tacit.similarity.svm.platt import fit_sigmoid, sigmoid
+from tacit.similarity.svm.platt import fit_sigmoid, probabilities
 from tacit.similarity.svm.scale import choose_scale, make_folds
 from tacit.similarity.svm.taper import near_squares
 
@@ -222,16 +222,7 @@ class SparseSVC(SimilarityClassifier):
         check_is_fitted(self)
         if self._sigmoids is None:
             raise InputError("probability was not True when the model was fitted")
-        return self._probabilities(self.decision_function(X), self._sigmoids)
-
-    def _probabilities(self, decisions: Floats, sigmoids: Floats) -> Floats:
-        columns = decisions.reshape(len(decisions), -1)
-        each = np.column_stack([sigmoid(columns[:, k], *line) for k, line in enumerate(sigmoids)])
-        if each.shape[1] == 1:
-            return np.column_stack((1 - each, each))
-        total = each.sum(axis=1, keepdims=True)
-        even = 1 / len(self.classes_)
-        return np.where(total > 0, each / np.where(total > 0, total, 1.0), even)
+        return probabilities(self.decision_function(X), self._sigmoids)
 
     # Steps of fit
 
@@ -385,7 +376,7 @@ class SparseSVC(SimilarityClassifier):
         """Return the classes that decisions stand for, by way of probabilities if there are any."""
         if self._sigmoids is None:
             return decided_codes(decisions)
-        return np.asarray(self._probabilities(decisions, self._sigmoids).argmax(axis=1), np.int32)
+        return np.asarray(probabilities(decisions, self._sigmoids).argmax(axis=1), np.int32)
 
     # Showing and saving
 
