@@ -1,12 +1,14 @@
 #include "near/block_pairs.hpp"
 
 #include "bindings/common.hpp"
+#include "near/taper.hpp"
 
 namespace tacit::bindings {
 namespace {
 
 using Ids = In<std::int32_t>;
 using Longs = In<std::int64_t>;
+using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // The arrays that NearBlocks points to.
 struct NearArrays {
@@ -155,6 +157,21 @@ nb::tuple bind_sparse(const nb::tuple& near, int which, const nb::tuple& rows,
   return written<double>(blocks, n, true, n_jobs, write);
 }
 
+nb::object bind_hats(const Longs& indptr, const Ids& indices, const Square& rows,
+                     const Square& columns, int n_jobs) {
+  const auto n = static_cast<std::int64_t>(indptr.size()) - 1;
+  require(n == static_cast<std::int64_t>(rows.shape(0)) && rows.shape(1) == columns.shape(1),
+          "rows and columns must fit the matrix");
+  require(indptr.data()[n] == static_cast<std::int64_t>(indices.size()),
+          "indptr and indices must be of one CSR array");
+  Buffer<double> weights(indices.size());
+  run([&] {
+    hat_weights(indptr.data(), indices.data(), n, rows.data(), columns.data(),
+                static_cast<std::int64_t>(rows.shape(1)), weights.data(), n_jobs, signal_pending);
+  });
+  return nb::cast(to_numpy(std::move(weights), {indices.size()}));
+}
+
 }  // namespace
 
 void register_block_pairs(nb::module_& m) {
@@ -175,6 +192,11 @@ void register_block_pairs(nb::module_& m) {
                 "columns: tuple[Any, ...], width: int, measure: int, scale: float, single: bool, "
                 "n_jobs: int) -> tuple[Any, Any, Any]"),
         "Compare near objects given as sparse rows: a CSR array's offsets, indices, values.");
+  m.def("hat_weights", bind_hats, nb::arg("indptr"), nb::arg("indices"), nb::arg("rows"),
+        nb::arg("columns"), nb::arg("n_jobs"),
+        nb::sig("def hat_weights(indptr: Ints, indices: Indices, rows: Floats, columns: Floats, "
+                "n_jobs: int) -> Floats"),
+        "Of each entry of a CSR array the product of 1 - |u - v|, or 0, over its coordinates.");
 }
 
 }  // namespace tacit::bindings

@@ -544,6 +544,11 @@ def sparse_similarities(near: tuple[Any, ...], which: int, rows: tuple[Any, ...]
     Compare near objects given as sparse rows: a CSR array's offsets, indices, values.
     """
 
+def hat_weights(indptr: Ints, indices: Indices, rows: Floats, columns: Floats, n_jobs: int) -> Floats:
+    """
+    Of each entry of a CSR array the product of 1 - |u - v|, or 0, over its coordinates.
+    """
+
 class RuleColumns:
     """Columns of codes as rule learners read them."""
 

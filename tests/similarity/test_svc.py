@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tacit import InputError, SparseSVC
-from tacit.similarity.graph import near_graph
 
 UNWEIGHTED = "weights are factors of C; the projection, and with it the grid, knows none"
 PLATT = "predictions follow Platt's probabilities, which are fitted apart from the decisions"
@@ -28,7 +28,15 @@ def expected(estimator):
 @parametrize_with_checks(
     [
         SparseSVC(random_state=0),
-        SparseSVC(probability=True, indefinite="ignore", resolution=3, random_state=0),
+        SparseSVC(
+            0.5,
+            probability=True,
+            taper=False,
+            indefinite="ignore",
+            resolution=3,
+            normalize=False,
+            random_state=0,
+        ),
     ],
     expected_failed_checks=expected,
 )
@@ -48,21 +56,44 @@ def objects(n=400, seed=0, n_classes=2, d=5):
 def dense_kernel(model, X, others=None):
     """Return the matrix of near pairs, all of it; with one object list its diagonal, too."""
     sc = model.computation_
-    A = sc._project(X)
+    rows = X if model._scales is None else X / model._scales
+    columns = rows
+    if others is not None:
+        columns = others if model._scales is None else others / model._scales
+    A, B = sc._project(rows), sc._project(columns)
+    cells = np.abs(sc.grid_.cells(A)[:, None] - sc.grid_.cells(B)[None]).max(axis=2)
+    squares = np.square(rows[:, None] - columns[None]).sum(axis=2)
+    K = np.where(cells <= 1, np.exp(-model.scale_ * squares), 0.0)
+    if model.taper:
+        for j, k in enumerate(sc.grid_.resolution):
+            if k > 2:
+                gaps = np.abs(A[:, None, j] - B[None, :, j]) / sc.grid_.widths[j]
+                K *= np.maximum(1 - gaps, 0)
     if others is None:
-        graph = near_graph(sc.grid_, A, X, kind="rbf", scale=model.scale)
-        return graph.toarray() + (1 + model.shift_) * np.eye(len(X))
-    return near_graph(
-        sc.grid_, A, X, others=(sc._project(others), others), kind="rbf", scale=model.scale
-    ).toarray()
+        np.fill_diagonal(K, 1 + model.shift_)
+    return K
 
 
-@pytest.mark.parametrize(("scale", "guard"), [(0.05, "shift"), (0.5, "shift"), (2.0, "ignore")])
+TRUNCATED = {"taper": False, "normalize": False}  # as Hochbaum and Baumann have it
+
+
+@pytest.mark.filterwarnings("ignore:.* was added to the diagonal")
+@pytest.mark.parametrize(
+    ("scale", "settings"),
+    [
+        (0.05, TRUNCATED),
+        (0.5, TRUNCATED),
+        (2.0, TRUNCATED | {"indefinite": "ignore"}),
+        (1.0, {}),
+        ("auto", {}),
+        (0.05, {"normalize": False}),
+    ],
+)
 @pytest.mark.parametrize("C", [0.5, 10.0])
-def test_decisions_equal_those_of_libsvm(scale, guard, C):
+def test_decisions_equal_those_of_libsvm(scale, settings, C):
     X, y = objects(500)
     X, y, new = X[:400], y[:400], X[400:]
-    model = SparseSVC(scale, C, indefinite=guard, resolution=4, tol=1e-7, random_state=0).fit(X, y)
+    model = SparseSVC(scale, C, resolution=4, tol=1e-7, random_state=0, **settings).fit(X, y)
     peer = SVC(C=C, kernel="precomputed", tol=1e-7).fit(dense_kernel(model, X), y)
     expected = peer.decision_function(dense_kernel(model, new, X))
     np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-4)
@@ -73,7 +104,7 @@ def test_decisions_equal_those_of_libsvm(scale, guard, C):
 def test_each_of_several_classes_is_told_from_the_rest():
     X, y = objects(500, n_classes=4)
     X, y, new = X[:400], y[:400], X[400:]
-    model = SparseSVC(resolution=4, tol=1e-7, random_state=0).fit(X, y)
+    model = SparseSVC(0.5, resolution=4, tol=1e-7, random_state=0).fit(X, y)
     decisions = model.decision_function(new)
     K, T = dense_kernel(model, X), dense_kernel(model, new, X)
     for k in range(4):
@@ -105,8 +136,9 @@ def test_sparse_numbers_are_as_good_as_dense_ones(normalize):
 def test_normalise_measures_between_scaled_columns():
     X, y = objects(300)
     lengths = X.max(axis=0) - X.min(axis=0)
-    scaled = SparseSVC(resolution=4, random_state=0, tol=1e-6).fit(X / lengths, y)
-    itself = SparseSVC(resolution=4, normalize=True, random_state=0, tol=1e-6).fit(X, y)
+    shared = {"scale": 0.5, "resolution": 4}
+    scaled = SparseSVC(**shared, normalize=False, random_state=0, tol=1e-6).fit(X / lengths, y)
+    itself = SparseSVC(**shared, normalize=True, random_state=0, tol=1e-6).fit(X, y)
     expected = scaled.decision_function(X / lengths)
     np.testing.assert_allclose(itself.decision_function(X), expected, atol=1e-4)
 
@@ -114,7 +146,7 @@ def test_normalise_measures_between_scaled_columns():
 def test_weights_are_factors_of_c():
     X, y = objects(200)
     weights = np.random.default_rng(1).integers(0, 4, 200).astype(float)
-    model = SparseSVC(resolution=3, random_state=0, tol=1e-7, indefinite="ignore")
+    model = SparseSVC(0.5, resolution=3, random_state=0, tol=1e-7)
     model.fit(X, y, weights)
     K = dense_kernel(model, X)
     kept = np.flatnonzero(weights)
@@ -123,8 +155,8 @@ def test_weights_are_factors_of_c():
     expected = peer.decision_function(K[:, kept])
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-4)
     assert weights[model.support_].all()
-    heavy = SparseSVC(resolution=3, random_state=0, C=3.0).fit(X, y)
-    same = SparseSVC(resolution=3, random_state=0).fit(X, y, np.full(200, 3.0))
+    heavy = SparseSVC(0.5, resolution=3, random_state=0, C=3.0).fit(X, y)
+    same = SparseSVC(0.5, resolution=3, random_state=0).fit(X, y, np.full(200, 3.0))
     np.testing.assert_array_equal(heavy.dual_coef_, same.dual_coef_)
 
 
@@ -172,16 +204,65 @@ def test_there_are_no_probabilities_unless_asked_for():
 def wide():
     """Return objects and a model whose kernel is far from definite: wide, on a fine grid."""
     X, y = objects(600)
-    return X, y, SparseSVC(scale=0.01, resolution=8, random_state=0)
+    return X, y, SparseSVC(scale=0.01, resolution=8, random_state=0, **TRUNCATED)
 
 
 def test_a_shift_makes_the_matrix_definite():
     X, y, model = wide()
-    model.fit(X, y)
+    with pytest.warns(UserWarning, match="was added to the diagonal of ones, since the smallest"):
+        model.fit(X, y)
     lowest = np.linalg.eigvalsh(dense_kernel(model, X))[0]
     assert model.smallest_eigenvalue_ < -1
     assert model.shift_ == -model.smallest_eigenvalue_
-    assert -1e-9 < lowest < 0.1 * model.shift_
+    assert -1e-9 < lowest < 0.01 * model.shift_
+
+
+@pytest.mark.parametrize("p", [1, 2, 3, 4])
+@pytest.mark.parametrize("scale", [1e-6, 0.3])
+def test_a_tapered_kernel_is_definite_in_any_number_of_dimensions(p, scale):
+    rng = np.random.default_rng(p)
+    X = np.concatenate((rng.normal(size=(250, 6)), rng.integers(0, 3, size=(150, 6)) * 1.0))
+    y = np.arange(400) % 2
+    model = SparseSVC(scale, resolution=4, n_dimensions=p, random_state=0).fit(X, y)
+    K = dense_kernel(model, X)
+    assert (K == 0).any()
+    assert np.linalg.eigvalsh(K)[0] > -1e-10
+    assert (model.shift_, model.smallest_eigenvalue_) == (0, 0)
+    cut = SparseSVC(scale, resolution=4, n_dimensions=p, random_state=0, taper=False)
+    cut.set_params(indefinite="warn")
+    if scale < 0.1:  # without the taper it is not
+        with pytest.warns(UserWarning, match="no positive definite kernel"):
+            cut.fit(X, y)
+
+
+def test_as_shipped_it_is_as_good_as_svc():
+    X, y = load_breast_cancer(return_X_y=True)
+    new = np.arange(len(y)) % 3 == 0
+    model = SparseSVC(random_state=0).fit(X[~new], y[~new])
+    assert model.computation_.density_ == 1  # few objects: all pairs
+    assert model.score(X[new], y[new]) >= SVC().fit(X[~new], y[~new]).score(X[new], y[new]) + 0.02
+
+
+def test_many_objects_get_as_coarse_a_grid_as_fits():
+    X, y = objects(4100)
+    model = SparseSVC(random_state=0).fit(X, y)
+    sc = model.computation_
+    k = sc.grid_.resolution[0]
+    assert 2 * sc.n_pairs_ + 4100 <= 1500 * 4100 < 2 * sc.forecast(k - 1).n_pairs + 4100
+    assert model.score(X, y) > 0.9
+
+
+def test_the_scale_follows_the_data():
+    X, y = objects(400)
+    found = []
+    for unit in (1e-3, 1.0, 1e4):  # whatever columns are measured in
+        model = SparseSVC(resolution=4, normalize=False, random_state=0).fit(X * unit, y)
+        found.append(model.scale_ * (X * unit).var(axis=0).sum())
+    assert np.abs(np.array([0.5, 1, 2, 4, 8]) - found[0]).min() < 1e-9
+    np.testing.assert_allclose(found, found[0])
+    fixed = SparseSVC(model.scale_, resolution=4, normalize=False, random_state=0)
+    expected = fixed.fit(X * 1e4, y).decision_function(X)
+    np.testing.assert_array_equal(model.decision_function(X), expected)
 
 
 def test_without_a_shift_there_is_a_warning():
@@ -197,7 +278,7 @@ def test_without_a_shift_there_is_a_warning():
 
 def test_a_definite_matrix_is_left_alone():
     X, y = objects(200)
-    model = SparseSVC(resolution=1, random_state=0, indefinite="warn").fit(X, y)
+    model = SparseSVC(0.5, resolution=1, random_state=0, indefinite="warn", **TRUNCATED).fit(X, y)
     assert model.shift_ == 0
     assert model.smallest_eigenvalue_ > -1e-6
 
@@ -210,7 +291,7 @@ def test_objects_far_from_all_support_follow_the_nearest_object():
     near = dense_kernel(model, far, X[model.support_])
     alone = ~near.any(axis=1)
     assert model.n_fallback_ == alone.sum() > 0
-    coords, others = model.computation_._project(X), model.computation_._project(far)
+    coords, others = (model.computation_._project(Z / model._scales) for Z in (X, far))
     distances = np.square(others[:, None] - coords[None]).sum(axis=2)
     nearest = distances.argmin(axis=1)[alone]
     inside = dense_kernel(model, X)[:, model.support_] @ model.dual_coef_[0] + model.intercept_
@@ -254,7 +335,7 @@ def test_groups_of_equal_objects_count_as_often_as_they_have_members(seed):
     X = np.round(X * 2) / 2
     X = np.concatenate((X, X[:150]))
     y = np.concatenate((y, y[:150]))
-    alone = SparseSVC(resolution=3, tol=1e-7, random_state=0, indefinite="ignore").fit(X, y)
+    alone = SparseSVC(0.5, resolution=3, tol=1e-7, random_state=0).fit(X, y)
     model = clone(alone).set_params(group_width=0.0).fit(X, y)
     assert len(model._decided[0]) < 550
     np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), atol=1e-3)
@@ -278,6 +359,7 @@ def test_indices_of_64_bits_are_as_good():
         ({"scale": 0}, "scale must be a finite number above 0, got 0"),
         ({"scale": np.nan}, "scale must be a finite number above 0"),
         ({"scale": "wide"}, "scale must be a finite number above 0, got 'wide'"),
+        ({"taper": "yes"}, "taper must be True or False, got 'yes'"),
         ({"C": -1}, "C must be a finite number above 0, got -1"),
         ({"tol": 0.0}, "tol must be a finite number above 0"),
         ({"max_iter": 0}, "max_iter must be a whole number of at least 1, got 0"),

@@ -362,7 +362,8 @@ def _page(model: Any, title: str, facts: Any, result: _Result, tuning: Tuning | 
 def _shown_parameters(model: Any, method: str) -> Iterator[str]:
     """Yield the parameters that make a difference."""
     for name in (*_SHOWN.get(method, ()), *(("normalize",) if method in _SHOWN else ())):
-        yield f"{name} {getattr(model, name)}"
+        found = getattr(model, f"{name}_", None)  # what "auto" has come to
+        yield f"{name} {getattr(model, name) if found is None else format(found, '.4g')}"
 
 
 def _facts(

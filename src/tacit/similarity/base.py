@@ -81,6 +81,11 @@ class Objects:
             return self.groups.expand(values)
         return values if self.groups is None else values[self.groups]
 
+    def take(self, chosen: NDArray[np.bool_]) -> Objects:
+        """Return the chosen ones."""
+        rows = np.flatnonzero(chosen)
+        return Objects(self.coords[rows], self.numbers[rows], self.codes[rows], self.weights[rows])
+
     def count(self, chosen: NDArray[np.bool_]) -> int:
         """Return how many objects the chosen ones represent."""
         return int(self.weights[chosen].sum())

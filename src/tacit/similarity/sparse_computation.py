@@ -26,6 +26,7 @@ from tacit.similarity.graph import (
     similarities,
 )
 from tacit.similarity.grid.blocks import Blocks, NearRanges, near_blocks, split_blocks
+from tacit.similarity.grid.coarse import coarsest_resolution
 from tacit.similarity.grid.forecast import Forecast, choose_n_dimensions, choose_resolution
 from tacit.similarity.grid.grid import MAX_DIMENSIONS, Grid
 from tacit.similarity.grid.plot import plot_grid
@@ -133,6 +134,9 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
 
     _kind: ClassVar[str] = "sparse_computation"
     _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)
+    # For a resolution that is "auto": how many objects may be near one in the mean, and all of them
+    # together, and up to how many objects all are. Without, it follows from their number alone.
+    _wanted_near: tuple[float, float, int] | None = None
     grid_: Grid
 
     def __init__(
@@ -224,7 +228,11 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
         self.__dict__.pop("_first_pass", None)
         self._numbers = numbers
         self.coords_ = self._project(numbers)
-        self.grid_ = Grid.over(self.coords_, self._check_resolution(n_objects))
+        resolution = self._check_resolution(n_objects)
+        if isinstance(self.resolution, str) and self._wanted_near is not None:
+            jobs = count_jobs(self.n_jobs)
+            resolution = coarsest_resolution(self.coords_, *self._wanted_near, jobs)
+        self.grid_ = Grid.over(self.coords_, resolution)
         self._set_near(self._find_near(self.grid_))
         return self
 

@@ -66,6 +66,9 @@ def read_settings(state: store.State) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the facts and the parameters of a model, the latter under the names of today."""
     facts = store.read_json(state["settings"])
     parameters = rename_parameters(facts["parameters"], _RENAMED)
+    if "indefinite" in parameters:  # files of support vectors from before kernels were tapered
+        parameters.setdefault("taper", False)
+        parameters.setdefault("normalize", False)
     if isinstance(parameters.get("projection"), str):
         parameters["projection"] = parameters["projection"].replace("randomised", "randomized")
     return facts, parameters

@@ -6,27 +6,53 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.spatial import cKDTree
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import check_int, count_jobs
-from tacit.parameters import check_choice, check_number, store_parameters
-from tacit.similarity.base import SimilarityClassifier
-from tacit.similarity.cuts.labelling import UNKNOWN, cut_labels, labelled_graph, neighbor_fractions
+from tacit.parameters import (
+    check_choice,
+    check_flag,
+    check_number,
+    make_generator,
+    store_parameters,
+)
+from tacit.similarity import state as files
+from tacit.similarity.base import Objects, SimilarityClassifier
+from tacit.similarity.cuts.labelling import (
+    UNKNOWN,
+    cut_labels,
+    cut_margins,
+    labelled_graph,
+    neighbor_fractions,
+)
 from tacit.similarity.graph import near_graph
+from tacit.similarity.svm.platt import fit_sigmoid, probabilities
+from tacit.similarity.svm.scale import make_folds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from tacit import store
     from tacit.scale import PartitionedTable
-    from tacit.similarity.base import Objects
+    from tacit.similarity.cuts.labelling import LabelledGraph
+
+    Floats = NDArray[np.float64]
 
 __all__ = ["NormalizedCutClassifier"]
 
 KINDS = ("exponential", "rbf", "cosine")
 NODE_WEIGHTS = ("degree", "neighbours")
+_FOLDS = 5  # that probabilities are made from
+
+
+def _has_probabilities(model: NormalizedCutClassifier) -> bool:
+    if not model.probability:
+        raise AttributeError("predict_proba is there only if probability=True in fit")
+    return True
 
 
 class NormalizedCutClassifier(SimilarityClassifier):
@@ -45,6 +71,10 @@ class NormalizedCutClassifier(SimilarityClassifier):
 
     What is predicted for an object depends on the other objects that are predicted with it.
 
+    Objects join a class one after another as the balance rises. The balance at which an object does
+    so, against the one that decides, is its score (`decision_function`): it says how sure its class
+    is, and orders objects, where the class alone does not.
+
     Parameters
     ----------
     scale : float, default 5.0
@@ -59,6 +89,9 @@ class NormalizedCutClassifier(SimilarityClassifier):
     kind : {"exponential", "rbf", "cosine"} or callable
         The similarity: exp(-ε‖x-y‖), exp(-ε‖x-y‖²), the cosine, or a function of two arrays of
         rows that returns one number, not negative, for each pair of rows.
+    probability : bool, default False
+        Whether to fit probabilities: Platt's sigmoid of the scores of training objects, of which
+        each fifth is classified by the others.
     resolution, n_dimensions, projection
         Of the grid: see :class:`SparseComputation`.
     normalize : bool, default False
@@ -103,6 +136,7 @@ class NormalizedCutClassifier(SimilarityClassifier):
         node_weights: Literal["degree", "neighbours"] = "degree",
         n_neighbors: int = 3,
         kind: str | Callable[[Any, Any], Any] = "exponential",
+        probability: bool = False,
         resolution: int | Sequence[int] | Literal["auto"] = "auto",
         n_dimensions: int | Literal["auto"] = "auto",
         projection: str = "randomized_svd",
@@ -159,6 +193,48 @@ class NormalizedCutClassifier(SimilarityClassifier):
         classes: NDArray[Any] = self.classes_[new.expand(np.ascontiguousarray(codes.T)).T]
         return classes
 
+    def decision_function(self, X: Any) -> Floats:
+        """Return how far objects are from changing sides as the balance falls or rises.
+
+        Parameters
+        ----------
+        X : like the one that was fitted, or a PartitionedTable
+            All objects are classified together, as by :meth:`predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_objects,) for two classes, else (n_objects, n_classes)
+            The balance that decides less the one beyond which the object is claimed, both as
+            balance / (2 + |balance|), from -2 to 2; by neighbours as balance / (1 + |balance|).
+            Positive for members of the second of two classes. Of more classes, the one that is
+            predicted is the highest: where that is not the case by itself, since several claim the
+            object or none, the two exchange their scores. Objects of which the graph says nothing
+            have scores next to 0.
+        """
+        check_is_fitted(self)
+        self._check_parameters()
+        new = self._new_objects(X)
+        margins, isolated = self._margins(new, self._training)
+        self._set_fallback(new.count(isolated))
+        decisions = new.expand(margins)
+        return decisions[:, 0] if len(self.classes_) == 2 else decisions
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class for each object, from its scores.
+
+        Probabilities are fitted apart from the cut, so that the most probable class need not be the
+        one that is predicted.
+
+        Parameters
+        ----------
+        X : like the one that was fitted, or a PartitionedTable
+        """
+        check_is_fitted(self)
+        if self._sigmoids is None:
+            raise InputError("probability was not True when the model was fitted")
+        return probabilities(self.decision_function(X), self._sigmoids)
+
     def _answer_partitions(
         self, method: Callable[..., Any], X: PartitionedTable, options: dict[str, Any]
     ) -> NDArray[Any]:
@@ -173,9 +249,60 @@ class NormalizedCutClassifier(SimilarityClassifier):
             ("cut", f"balance {self.balance:g}, nodes weighted by {by}"),
         ]
 
+    def _learn(self, objects: Objects) -> None:
+        super()._learn(objects)
+        self._sigmoids: Floats | None = None
+        if self.probability:
+            self._sigmoids = self._fit_sigmoids(objects)
+
+    def _fit_sigmoids(self, objects: Objects) -> Floats:
+        """Return slope and offset of each score, from fifths of the objects left out."""
+        n_classes = len(self.classes_)
+        wanted = [1] if n_classes == 2 else range(n_classes)
+        signs = np.stack([np.where(objects.codes == code, 1.0, -1.0) for code in wanted])
+        folds = make_folds(signs, make_generator(self.random_state), _FOLDS)
+        margins = np.zeros((len(objects), len(wanted)))
+        for fold in np.unique(folds):
+            out = folds == fold
+            if not out.all():
+                margins[out] = self._margins(objects.take(out), objects.take(~out))[0]
+        return np.array(
+            [fit_sigmoid(m, y, objects.weights) for m, y in zip(margins.T, signs, strict=True)]
+        )
+
     def _cut(self, new: Objects, balances: NDArray[np.float64]) -> NDArray[np.int32]:
         """Return codes of classes for each balance; -1 where the graph says nothing."""
-        training = self._training
+        problem, weights = self._problem(new, self._training)
+        return cut_labels(problem, balances, node_weights=weights, n_jobs=self.n_jobs)
+
+    def _margins(self, new: Objects, training: Objects) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return the scores of objects, and of which of them the graph says nothing."""
+        problem, weights = self._problem(new, training)
+        balance = float(self.balance)
+        n_jobs = self.n_jobs
+        margins = cut_margins(problem, balance, node_weights=weights, n_jobs=n_jobs)
+        codes = cut_labels(problem, np.array([balance]), node_weights=weights, n_jobs=n_jobs)[0]
+        isolated = codes == UNKNOWN
+        tiny = np.finfo(np.float64).tiny
+        if isolated.any():
+            margins[isolated] = -tiny
+            nearest = cKDTree(training.coords).query(new.coords[isolated])[1]
+            codes[isolated] = training.codes[nearest]
+        if margins.shape[1] == 1:  # rounding must not put an object on the other side
+            second = codes == 1
+            margins[:, 0] = np.where(
+                second, np.maximum(margins[:, 0], tiny), np.minimum(margins[:, 0], 0.0)
+            )
+            return margins, isolated
+        rows, best = np.arange(len(codes)), margins.argmax(axis=1)
+        margins[rows, best], margins[rows, codes] = margins[rows, codes], margins[rows, best]
+        margins[isolated, codes[isolated]] = tiny
+        equal = margins.argmax(axis=1) != codes
+        margins[rows[equal], codes[equal]] = np.nextafter(margins[equal].max(axis=1), np.inf)
+        return margins, isolated
+
+    def _problem(self, new: Objects, training: Objects) -> tuple[LabelledGraph, Floats | None]:
+        """Return the graph of new objects and their similarity to training objects; weights."""
         grid, classes = self.computation_.grid_, (training.codes, len(self.classes_))
         measure: dict[str, Any] = {
             "kind": self.kind, "scale": float(self.scale), "n_jobs": self.n_jobs
@@ -191,10 +318,29 @@ class NormalizedCutClassifier(SimilarityClassifier):
             k = int(self.n_neighbors)
             weights = neighbor_fractions(links, *classes, training.weights, k, n_jobs=self.n_jobs)
             weights *= new.weights[:, None]
-        return cut_labels(problem, balances, node_weights=weights, n_jobs=self.n_jobs)
+        return problem, weights
+
+    # Saving
+
+    def _learned_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super()._learned_state()
+        return facts, arrays if self._sigmoids is None else arrays | {"sigmoids": self._sigmoids}
+
+    def _restore(
+        self, facts: dict[str, Any], state: store.State, coords: Floats, numbers: Any
+    ) -> None:
+        n, n_classes = len(coords), len(self.classes_)
+        codes = files.read_codes(state, n, n_classes)
+        weights = files.read_floats(state, "weights", (n,))
+        super()._learn(Objects(coords, numbers, codes, weights))
+        self._sigmoids = None
+        if "sigmoids" in state:
+            n_scores = 1 if n_classes == 2 else n_classes
+            self._sigmoids = files.read_floats(state, "sigmoids", (n_scores, 2))
 
     def _check_parameters(self) -> None:
         check_number(self.balance, "balance", 0)
+        check_flag(self.probability, "probability")
         check_number(self.scale, "scale", 0, above=True)
         count_jobs(self.n_jobs)
         check_int(self.n_neighbors, "n_neighbors", 1)

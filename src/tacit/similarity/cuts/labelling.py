@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy import sparse
 
-__all__ = ["UNKNOWN", "LabelledGraph", "cut_labels", "neighbor_fractions", "labelled_graph"]
+__all__ = [
+    "UNKNOWN",
+    "LabelledGraph",
+    "cut_labels",
+    "cut_margins",
+    "labelled_graph",
+    "neighbor_fractions",
+]
 
 UNKNOWN = -1  # the code of objects that the graph says nothing about
 
@@ -138,6 +145,55 @@ def cut_labels(
     return codes
 
 
+def cut_margins(
+    problem: LabelledGraph,
+    balance: float,
+    *,
+    node_weights: NDArray[np.float64] | None = None,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """Return how far the balance is beyond the one at which each object is claimed by a class.
+
+    One column for two classes, that of the second; else one for each. From -2 to 2: positive where
+    the class claims the object at this balance. With degrees for weights, balances are taken as
+    the λ of degrees that stands for them (:func:`degree_rate`), and negative ones are meaningful:
+    at -1 no object is claimed but by the class that all its similarity is to, at 1 each is.
+    Other balances λ count as λ / (1 + |λ|).
+    """
+    n_classes = problem.affinity.shape[1]
+    margins = []
+    for code in [1] if n_classes == 2 else range(n_classes):
+        terms = _claim_terms(problem, code, node_weights)
+        most = 1.0
+        if node_weights is not None:  # beyond all ratios of sums of similarities and weights
+            positive = terms.rate[terms.rate > 0]
+            total = 2 * float(np.abs(terms.base).sum() + problem.graph.sum())
+            least = float(positive.min()) if len(positive) else 1.0
+            most = float(min(1 + total / least, np.finfo(np.float64).max / 4))
+        enters = _core.cut_breakpoints(
+            *csr_arrays(problem.graph), terms.base, terms.rate, -most, most, count_jobs(n_jobs)
+        )
+        now = degree_rate(balance) if node_weights is None else _squash(balance)
+        enters = np.clip(enters if node_weights is None else _squash(enters), -1.0, 1.0)
+        margins.append(now - enters)
+    return np.column_stack(margins)
+
+
+def _squash(balance: Any) -> Any:
+    values = np.clip(balance, -1e300, 1e300)
+    return values / (1 + np.abs(values))
+
+
+def _claim_terms(
+    problem: LabelledGraph, code: int, node_weights: NDArray[np.float64] | None
+) -> NodeTerms:
+    """Return what objects add to the objective of a class."""
+    others = np.delete(problem.affinity, code, axis=1)
+    base = others.sum(axis=1) - problem.affinity[:, code]
+    rate = problem.degrees if node_weights is None else node_weights[:, code]
+    return NodeTerms(base, np.ascontiguousarray(rate))
+
+
 def _first_claims(
     problem: LabelledGraph,
     code: int,
@@ -146,12 +202,8 @@ def _first_claims(
     n_jobs: int | None,
 ) -> NDArray[np.int32]:
     """Return for each object the index of the first balance at which a class claims it."""
-    others = np.delete(problem.affinity, code, axis=1)
-    base = others.sum(axis=1) - problem.affinity[:, code]
-    if node_weights is None:
-        terms, lambdas = NodeTerms(base, problem.degrees), degree_rate(balances)
-    else:
-        terms, lambdas = NodeTerms(base, np.ascontiguousarray(node_weights[:, code])), balances
+    terms = _claim_terms(problem, code, node_weights)
+    lambdas = degree_rate(balances) if node_weights is None else balances
     return first_indices(problem.graph, terms, lambdas, n_jobs=n_jobs)
 
 

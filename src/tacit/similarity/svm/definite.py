@@ -20,19 +20,22 @@ if TYPE_CHECKING:
 __all__ = ["smallest_eigenvalue"]
 
 _FEW = 64  # objects, up to which the dense matrix is taken
-_MAX_STEPS = 300
-_CHECK_EVERY = 10
+_MAX_STEPS = 1000
+_CHECK_EVERY = 20
+_SETTLED = 1.3  # times as many steps, in which the estimate must not have moved
 
 
 def smallest_eigenvalue(
-    kernel: KernelMatrix, *, precision: float = 1e-2, least: float = 1e-3
+    kernel: KernelMatrix, *, precision: float = 1e-3, least: float = 1e-4
 ) -> float:
     """Return a lower bound of the smallest eigenvalue, close to it if it is negative.
 
     Where each object has less in common with all others together than with itself, no eigenvalue
     is negative. Else by Lanczos' method: as many products of the matrix and a vector as it takes,
-    and the memory of a few vectors. What is returned is the estimate less its residual, which is
-    good enough below `least`, or below the fraction `precision` of a negative estimate.
+    and the memory of a few vectors. What is returned is the estimate less its residual and what it
+    last moved by. That is good enough where both are below `least`, or below the fraction
+    `precision` of a negative estimate. A small residual alone says that an eigenvalue is near, and
+    not that it is the smallest: the method may rest at another for some steps before it finds that.
 
     >>> from scipy import sparse
     >>> from tacit.similarity.svm.dual import KernelMatrix
@@ -57,7 +60,8 @@ def _lanczos(kernel: KernelMatrix, precision: float, least: float) -> float:
     vector, before = start / math.sqrt(_dot(start, start)), np.zeros(n)
     main: list[float] = []
     beside: list[float] = [0.0]
-    estimate, residual = 0.0, np.inf
+    estimate, residual, moved = 0.0, np.inf, np.inf
+    checked: list[tuple[int, float]] = []  # steps and the estimates after them
     for step in range(1, min(n, _MAX_STEPS) + 1):
         image = kernel @ vector - beside[-1] * before
         main.append(_dot(vector, image))
@@ -66,10 +70,14 @@ def _lanczos(kernel: KernelMatrix, precision: float, least: float) -> float:
         exhausted = beside[-1] < 1e-12 * max(map(abs, main))
         if exhausted or step % _CHECK_EVERY == 0 or step == min(n, _MAX_STEPS):
             estimate, residual = _lowest(np.array(main), np.array(beside[1:]))
-            if exhausted or residual <= max(least, -precision * estimate):
+            before_that = [value for at, value in checked if at * _SETTLED <= step]
+            moved = before_that[-1] - estimate if before_that else np.inf
+            checked.append((step, estimate))
+            enough = max(least, -precision * estimate)
+            if exhausted or max(residual, moved) <= enough:
                 break
         before, vector = vector, image / beside[-1]
-    return estimate - residual
+    return estimate - residual - (0.0 if exhausted or not np.isfinite(moved) else max(moved, 0.0))
 
 
 def _dot(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:

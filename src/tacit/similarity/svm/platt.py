@@ -10,7 +10,7 @@ from scipy.special import expit
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["fit_sigmoid", "sigmoid"]
+__all__ = ["fit_sigmoid", "probabilities", "sigmoid"]
 
 _STEPS = 100
 _RIDGE = 1e-12  # keeps the curvature positive
@@ -20,6 +20,25 @@ def sigmoid(decisions: NDArray[np.float64], slope: float, offset: float) -> NDAr
     """Return 1 / (1 + exp(slope · decision + offset))."""
     probabilities: NDArray[np.float64] = expit(-(slope * decisions + offset))
     return probabilities
+
+
+def probabilities(
+    decisions: NDArray[np.float64], sigmoids: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the probability of each class from decisions: one of two classes, else one for each.
+
+    Of more than two classes, what each has against all others is divided by the sum.
+
+    >>> probabilities(np.array([0.0]), np.array([[-2.0, 0.0]]))
+    array([[0.5, 0.5]])
+    """
+    columns = decisions.reshape(len(decisions), -1)
+    each = np.column_stack([sigmoid(columns[:, k], *line) for k, line in enumerate(sigmoids)])
+    if each.shape[1] == 1:
+        return np.column_stack((1 - each, each))
+    total = each.sum(axis=1, keepdims=True)
+    even = 1 / each.shape[1]
+    return np.where(total > 0, each / np.where(total > 0, total, 1.0), even)
 
 
 def fit_sigmoid(

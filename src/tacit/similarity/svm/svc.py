@@ -13,14 +13,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import check_int
-from tacit.parameters import check_choice, check_number, make_generator, store_parameters
+from tacit.parameters import (
+    check_choice,
+    check_flag,
+    check_number,
+    make_generator,
+    store_parameters,
+)
 from tacit.similarity import state as files
 from tacit.similarity.base import Objects, SimilarityClassifier
-from tacit.similarity.graph import near_graph
 from tacit.similarity.grid.blocks import Blocks
 from tacit.similarity.svm.definite import smallest_eigenvalue
 from tacit.similarity.svm.dual import Dual, KernelMatrix, signs_of, solve
-from tacit.similarity.svm.platt import fit_sigmoid, sigmoid
+from tacit.similarity.svm.platt import fit_sigmoid, probabilities
+from tacit.similarity.svm.scale import choose_scale, make_folds
+from tacit.similarity.svm.taper import near_squares
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit import store
+    from tacit.similarity.sparse_computation import SparseComputation
 
     Floats = NDArray[np.float64]
 
@@ -36,6 +44,10 @@ __all__ = ["SparseSVC", "decided_codes"]
 _INDEFINITE = ("shift", "warn", "ignore")
 _FOLDS = 5  # that probabilities are made from
 _TOLERANCE = 1e-6  # an eigenvalue this little below 0 is rounding
+_LARGE_SHIFT = 0.5  # of a diagonal of ones: objects are told apart from their like by that much
+_ALL_UP_TO = 4000  # objects, all pairs of which are near
+_MOST_NEAR = 1500  # objects, in the mean, that are near one of more
+_MOST_ENTRIES = 6e7  # of the matrix
 
 
 def _has_probabilities(model: SparseSVC) -> bool:
@@ -45,7 +57,7 @@ def _has_probabilities(model: SparseSVC) -> bool:
 
 
 class SparseSVC(SimilarityClassifier):
-    """Support vector machine with an RBF kernel that is 0 between objects that are not near.
+    """Support vector machine with an RBF kernel that falls to 0 where objects are no longer near.
 
     Objects are near if they are in the same block, or in blocks that touch, of a grid over a
     projection: see :class:`SparseComputation`. Only their similarities exp(-scale · ‖x - y‖²) are
@@ -53,22 +65,29 @@ class SparseSVC(SimilarityClassifier):
     with the square of the number of objects. The solver is sequential minimal optimisation by
     second order; the decision function is that of LIBSVM for the same matrix.
 
-    Without pairs that are too far apart the kernel matrix may have negative eigenvalues: the more
-    so, the smaller `scale` and the finer the grid. The problem is then not convex, and the solution
-    can be poor. `indefinite` says what is to be done about it. Where the shift would be large, a
-    larger `scale` or a coarser grid is better: tune both together.
+    An RBF that is cut off where the grid ends may have negative eigenvalues. By default it is
+    tapered instead: multiplied with the product, over the dimensions of the grid, of 1 less the
+    difference of two objects' coordinates in intervals, or 0 from one interval on. That is a
+    Wendland function of each coordinate, positive definite in any number of dimensions, and so is
+    the product of it with the RBF: the problem is convex as it stands.
 
     With several classes, each is separated from the rest.
 
     Parameters
     ----------
-    scale : float, default 0.5
-        The greater, the faster similarity falls with distance. Often called gamma.
+    scale : float or "auto"
+        The greater, the faster similarity falls with distance. Often called gamma. "auto" takes one
+        of 0.5, 1, 2, 4 and 8 divided by the variance of all columns together: the one that tells
+        thirds of at most 1,200 of the objects apart best.
     C : float, default 1.0
         The upper limit of coefficients; the smaller, the smoother.
+    taper : bool, default True
+        Whether the kernel falls to 0 smoothly. If not, it is cut off, as Hochbaum and Baumann do.
     indefinite : {"shift", "warn", "ignore"}
-        What to do if the smallest eigenvalue is negative: add its size to the diagonal, which makes
-        the problem convex; warn; or do not compute it at all.
+        For kernels that are cut off. What to do if the smallest eigenvalue is negative: add its
+        size to the diagonal, which makes the problem convex (where that is more than half of the
+        diagonal, there is a warning); warn; or do not compute it at all. The smaller `scale` and
+        the finer the grid, the farther it is below 0.
     class_weight : "balanced", mapping or None
         Factors of C by class.
     probability : bool, default False
@@ -78,8 +97,10 @@ class SparseSVC(SimilarityClassifier):
     max_iter : int, default -1
         The most iterations; -1 for no limit.
     resolution, n_dimensions, projection
-        Of the grid: see :class:`SparseComputation`.
-    normalize : bool, default False
+        Of the grid: see :class:`SparseComputation`. With "auto", all pairs are near up to 4,000
+        objects; of more, the grid is as coarse as leaves 1,500 near ones to each in the mean, but
+        60 million pairs at most. (With `group_width`, it follows from the number of objects.)
+    normalize : bool, default True
         Whether distances are measured between columns scaled to [0, 1]. The projection always is
         made of scaled columns.
     group_width : float from 0 to 1, optional
@@ -97,8 +118,11 @@ class SparseSVC(SimilarityClassifier):
         One problem for two classes, else one for each class.
     intercept_ : ndarray of shape (n_problems,)
     n_iter_ : ndarray of shape (n_problems,)
+    scale_ : float
+        The scale that was used.
     smallest_eigenvalue_ : float or None
-        A lower bound, and a close one if it is negative; None if it was not computed.
+        A lower bound, and a close one if it is negative: 0 for a tapered kernel, which has none
+        below. None if it was not computed.
     shift_ : float
         What was added to the diagonal.
     computation_ : SparseComputation
@@ -120,9 +144,10 @@ class SparseSVC(SimilarityClassifier):
 
     def __init__(
         self,
-        scale: float = 0.5,
+        scale: float | Literal["auto"] = "auto",
         C: float = 1.0,
         *,
+        taper: bool = True,
         indefinite: Literal["shift", "warn", "ignore"] = "shift",
         class_weight: Any = None,
         probability: bool = False,
@@ -131,7 +156,7 @@ class SparseSVC(SimilarityClassifier):
         resolution: int | Sequence[int] | Literal["auto"] = "auto",
         n_dimensions: int | Literal["auto"] = "auto",
         projection: str = "randomized_svd",
-        normalize: bool = False,
+        normalize: bool = True,
         group_width: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -197,16 +222,7 @@ class SparseSVC(SimilarityClassifier):
         check_is_fitted(self)
         if self._sigmoids is None:
             raise InputError("probability was not True when the model was fitted")
-        return self._probabilities(self.decision_function(X), self._sigmoids)
-
-    def _probabilities(self, decisions: Floats, sigmoids: Floats) -> Floats:
-        columns = decisions.reshape(len(decisions), -1)
-        each = np.column_stack([sigmoid(columns[:, k], *line) for k, line in enumerate(sigmoids)])
-        if each.shape[1] == 1:
-            return np.column_stack((1 - each, each))
-        total = each.sum(axis=1, keepdims=True)
-        even = 1 / len(self.classes_)
-        return np.where(total > 0, each / np.where(total > 0, total, 1.0), even)
+        return probabilities(self.decision_function(X), self._sigmoids)
 
     # Steps of fit
 
@@ -218,17 +234,34 @@ class SparseSVC(SimilarityClassifier):
         # Sorted by block, near objects are close together in memory, and so are their gradients.
         order = Blocks.of(self.computation_.grid_, objects.coords).order
         coords, numbers, limits = objects.coords[order], objects.numbers[order], limits[order]
-        grid, scale = self.computation_.grid_, float(self.scale)
-        graph = near_graph(grid, coords, numbers, kind="rbf", scale=scale, n_jobs=self.n_jobs)
-        kernel = self._make_convex(KernelMatrix(graph, np.ones(len(order))))
         signs = signs_of(objects.codes[order], len(self.classes_))
+        self.scale_ = self._choose_scale(numbers, signs, limits)
+        squares = near_squares(
+            self.computation_.grid_, coords, numbers, taper=self.taper, n_jobs=self.n_jobs
+        )
+        graph = squares.kernel(self.scale_, copy=False)
+        kernel = self._make_convex(KernelMatrix(graph, np.ones(len(order))))
         self._keep_support(self._solve(kernel, signs, limits), coords, numbers, order)
         self._sigmoids = self._fit_sigmoids(kernel, signs, limits) if self.probability else None
         self._set_fallback(0)
 
+    def _computation(self) -> SparseComputation:
+        sc = super()._computation()
+        if self.group_width is None:  # groups are made within blocks: these must be small
+            sc._wanted_near = (_MOST_NEAR, _MOST_ENTRIES, _ALL_UP_TO)
+        return sc
+
+    def _choose_scale(self, numbers: Any, signs: Floats, limits: Floats) -> float:
+        """Return the scale that was asked for, or the best one for objects sorted by block."""
+        if self.scale != "auto":
+            return float(self.scale)
+        return choose_scale(numbers, signs, limits, tol=float(self.tol), n_jobs=self.n_jobs)
+
     def _check_parameters(self) -> None:
         for name in ("scale", "C", "tol"):
-            check_number(getattr(self, name), name, 0, above=True)
+            if name != "scale" or self.scale != "auto":
+                check_number(getattr(self, name), name, 0, above=True)
+        check_flag(self.taper, "taper")
         check_choice(self.indefinite, "indefinite", _INDEFINITE)
         if self.max_iter != -1:
             check_int(self.max_iter, "max_iter", 1)
@@ -261,6 +294,9 @@ class SparseSVC(SimilarityClassifier):
         """Return the matrix, its diagonal shifted where that is needed and wanted."""
         self.smallest_eigenvalue_: float | None = None
         self.shift_ = 0.0
+        if self.taper:
+            self.smallest_eigenvalue_ = 0.0
+            return kernel
         if self.indefinite == "ignore":
             return kernel
         self.smallest_eigenvalue_ = smallest_eigenvalue(kernel)
@@ -269,13 +305,24 @@ class SparseSVC(SimilarityClassifier):
         if self.indefinite == "warn":
             warnings.warn(
                 "the similarities of near objects are no positive definite kernel: the smallest "
-                f"eigenvalue is {self.smallest_eigenvalue_:.3g}; a larger scale, a coarser "
-                "resolution or indefinite='shift' mends that",
+                f"eigenvalue is {self.smallest_eigenvalue_:.3g}; taper=True, a larger scale, a "
+                "coarser resolution or indefinite='shift' mends that",
                 UserWarning,
                 stacklevel=3,
             )
             return kernel
         self.shift_ = -self.smallest_eigenvalue_
+        if self.shift_ > _LARGE_SHIFT:
+            warnings.warn(
+                f"{self.shift_:.3g} was added to the diagonal of ones, since the smallest "
+                "eigenvalue of the similarities of near objects is "
+                f"{self.smallest_eigenvalue_:.3g}: what "
+                f"objects have in common counts {1 + self.shift_:.3g} times less beside what each "
+                "is by itself; taper=True needs no shift, a larger scale or a coarser resolution "
+                "a smaller one",
+                UserWarning,
+                stacklevel=3,
+            )
         return kernel.shifted(self.shift_)
 
     def _solve(self, kernel: KernelMatrix, signs: Floats, limits: Floats) -> Dual:
@@ -298,7 +345,7 @@ class SparseSVC(SimilarityClassifier):
 
     def _fit_sigmoids(self, kernel: KernelMatrix, signs: Floats, limits: Floats) -> Floats:
         """Return slope and offset of each problem, from objects held out."""
-        folds = _make_folds(signs, make_generator(self.random_state))
+        folds = make_folds(signs, make_generator(self.random_state), _FOLDS)
         held_out = np.empty_like(signs)
         for fold in range(_FOLDS):
             out = folds == fold
@@ -311,11 +358,11 @@ class SparseSVC(SimilarityClassifier):
 
     def _decide(self, objects: Objects) -> Floats:
         """Return the decision of each problem for each object."""
-        grid, scale = self.computation_.grid_, float(self.scale)
-        graph = near_graph(
-            grid, objects.coords, objects.numbers, others=self._support, kind="rbf", scale=scale,
-            n_jobs=self.n_jobs,
+        squares = near_squares(
+            self.computation_.grid_, objects.coords, objects.numbers, self._support,
+            taper=self.taper, n_jobs=self.n_jobs,
         )  # fmt: skip
+        graph = squares.kernel(self.scale_, copy=False)
         decisions: Floats = graph @ self.dual_coef_.T + self.intercept_
         isolated = np.diff(graph.indptr) == 0
         self._set_fallback(objects.count(isolated))
@@ -329,7 +376,7 @@ class SparseSVC(SimilarityClassifier):
         """Return the classes that decisions stand for, by way of probabilities if there are any."""
         if self._sigmoids is None:
             return decided_codes(decisions)
-        return np.asarray(self._probabilities(decisions, self._sigmoids).argmax(axis=1), np.int32)
+        return np.asarray(probabilities(decisions, self._sigmoids).argmax(axis=1), np.int32)
 
     # Showing and saving
 
@@ -337,7 +384,10 @@ class SparseSVC(SimilarityClassifier):
         smallest = self.smallest_eigenvalue_
         known = "unknown" if smallest is None else f"{smallest:.4g}"
         return [
-            ("kernel", f"exp(-{self.scale:g} · distance²), C = {self.C:g}"),
+            (
+                "kernel",
+                f"exp(-{self.scale_:.4g} · distance²){', tapered' * self.taper}, C = {self.C:g}",
+            ),
             ("smallest eigenvalue", f"{known}; the diagonal is shifted by {self.shift_:.4g}"),
             ("support vectors", f"{len(self.support_):,} of {len(self._decided[0]):,} objects"),
         ]
@@ -360,7 +410,11 @@ class SparseSVC(SimilarityClassifier):
         }
         if self._sigmoids is not None:
             arrays["sigmoids"] = self._sigmoids
-        facts = {"shift": self.shift_, "smallest": self.smallest_eigenvalue_}
+        facts = {
+            "shift": self.shift_,
+            "smallest": self.smallest_eigenvalue_,
+            "scale": self.scale_,
+        }
         return facts, arrays | files.numbers_arrays(numbers)
 
     def _restore(
@@ -389,6 +443,7 @@ class SparseSVC(SimilarityClassifier):
             self._sigmoids = files.read_floats(state, "sigmoids", (n_problems, 2))
         self._set_fallback(0)
         self.shift_ = float(facts["shift"])
+        self.scale_ = float(facts.get("scale") or self.scale)
         smallest = facts["smallest"]
         self.smallest_eigenvalue_ = None if smallest is None else float(smallest)
 
@@ -416,13 +471,3 @@ def _check_weights(given: Any, n: int, groups: NDArray[np.int32] | None) -> Floa
     if not weights.any():
         raise InputError("sample_weight: all weights are zero")
     return weights
-
-
-def _make_folds(signs: Floats, random: np.random.Generator) -> NDArray[np.int64]:
-    """Return a fold for each object, stratified by class."""
-    n = signs.shape[1]
-    shuffled = random.permutation(n)
-    by_class = shuffled[np.lexsort(signs[:, shuffled])]
-    folds = np.empty(n, np.int64)
-    folds[by_class] = np.arange(n) % _FOLDS
-    return folds

@@ -22,7 +22,9 @@ from tacit.similarity.graph import near_graph
 from tacit.similarity.grid.blocks import Blocks
 from tacit.similarity.neighbors.k_neighbors import SparseKNeighborsClassifier
 from tacit.similarity.svm.dual import KernelMatrix, signs_of
+from tacit.similarity.svm.scale import scale_unit
 from tacit.similarity.svm.svc import SparseSVC, decided_codes
+from tacit.similarity.svm.taper import near_squares
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,18 +37,26 @@ if TYPE_CHECKING:
     Codes = NDArray[np.int32]
     Trials = Iterator[tuple[dict[str, Any], Codes]]
 
-__all__ = ["Method", "method_of"]
+__all__ = ["Method", "Multiple", "method_of"]
 
 _BALANCES = (0.0, 1e-3, 1e-2, 1e-1, 1.0, 5.0, 10.0, 20.0, 30.0)
 _SCALES = tuple(float(k) for k in range(1, 16))
-_RBF_SCALES = (*(2.0**k for k in range(-5, 6)), *(10.0**k for k in range(-10, 11) if k != 0))
+
+
+class Multiple(float):
+    """A scale in units of 1 / the variance of the columns, which depends on how they are scaled."""
+
+
+_RESOLUTIONS = ("auto", 10, 20)
+_MULTIPLES = tuple(Multiple(2.0**k) for k in range(-3, 5))
+_LIMITS = (1.0, 10.0, 100.0)
 
 
 @dataclass(frozen=True)
 class Method:
     """How a kind of classifier is tuned."""
 
-    defaults: Grid  # the ranges of Hochbaum and Baumann
+    defaults: Grid
     names: tuple[str, ...]  # all parameters that can be tuned by `run`
     # Of a fitted model, its training and validation objects and a grid: yields combinations and the
     # codes of classes that they predict
@@ -55,13 +65,17 @@ class Method:
 
 def method_of(classifier: SimilarityClassifier) -> Method:
     """Return how a classifier is tuned."""
+    ranges: dict[str, Any]
     if isinstance(classifier, SparseKNeighborsClassifier):
         defaults = {"n_neighbors": tuple(range(1, 26))}
         return Method(defaults, ("n_neighbors", "weights"), _neighbors)
     if isinstance(classifier, SparseSVC):
-        return Method({"scale": _RBF_SCALES}, ("scale", "C"), _support_vectors)
+        ranges = {"scale": _MULTIPLES, "C": _LIMITS}
+        if classifier.resolution == "auto":
+            ranges = {"resolution": _RESOLUTIONS, **ranges}
+        return Method(ranges, ("scale", "C"), _support_vectors)
     if isinstance(classifier, NormalizedCutClassifier):
-        ranges: dict[str, Any] = {"scale": _SCALES, "balance": _BALANCES}
+        ranges = {"scale": _SCALES, "balance": _BALANCES}
         if classifier.node_weights == "degree":
             return Method(ranges, ("scale", "balance"), _cuts)
         ranges["n_neighbors"] = (1, 2, 3)
@@ -93,25 +107,27 @@ def _support_vectors(model: SparseSVC, train: Objects, new: Objects, grid: Grid)
     over = model.computation_.grid_
     order = Blocks.of(over, train.coords).order
     coords, numbers = train.coords[order], train.numbers[order]
-    measure: dict[str, Any] = {"kind": "squared_distance", "n_jobs": model.n_jobs}
-    squares = near_graph(over, coords, numbers, **measure)
-    links = near_graph(over, new.coords, new.numbers, others=(coords, numbers), **measure)
+    measure: dict[str, Any] = {"taper": model.taper, "n_jobs": model.n_jobs}
+    squares = near_squares(over, coords, numbers, **measure)
+    links = near_squares(over, new.coords, new.numbers, (coords, numbers), **measure)
     nearest = np.asarray(cKDTree(coords).query(new.coords)[1])
     signs = signs_of(train.codes[order], len(model.classes_))
+    unit = scale_unit(numbers)
+    known: tuple[float, Any, Any] | None = None  # a scale, and the matrices for it
     for scale in grid["scale"]:
-        model.set_params(scale=scale)
-        kernel = model._make_convex(
-            KernelMatrix(_similarities(squares, scale), np.ones(len(order)))
-        )
-        similar = _similarities(links, scale)
         for C in grid["C"]:
-            model.set_params(C=C)
-            dual = model._solve(kernel, signs, model._limits(train, None)[order])
+            limits = model.set_params(C=C)._limits(train, None)[order]
+            model.set_params(scale=scale * unit if isinstance(scale, Multiple) else scale)
+            value = model._choose_scale(numbers, signs, limits)
+            if known is None or known[0] != value:
+                kernel = KernelMatrix(squares.kernel(value), np.ones(len(order)))
+                known = value, model._make_convex(kernel), links.kernel(value)
+            dual = model._solve(known[1], signs, limits)
             support = np.asarray(dual.coefficients.any(axis=0))
-            decisions = similar @ dual.coefficients.T + dual.intercepts
-            isolated = np.flatnonzero(~_stores_any(links, support))
+            decisions = known[2] @ dual.coefficients.T + dual.intercepts
+            isolated = np.flatnonzero(~_stores_any(links.graph, support))
             decisions[isolated] = dual.decisions.T[nearest[isolated]]
-            yield {"scale": scale, "C": C}, new.expand(decided_codes(decisions))
+            yield {"scale": model.scale, "C": C}, new.expand(decided_codes(decisions))
 
 
 def _stores_any(links: Any, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -73,8 +73,9 @@ def tune(
     grid : mapping of str to sequence, optional
         Values to try, by parameter; also "resolution", "n_dimensions", "projection" and
         "group_width". By default those of Hochbaum and Baumann: 1 to 25 neighbours; scales of cuts
-        from 1 to 15 with nine balances from 0 to 30 (and 1 to 3 neighbours); scales of support
-        vectors from 1e-10 to 1e10.
+        from 1 to 15 with nine balances from 0 to 30 (and 1 to 3 neighbours). For support vectors
+        resolution (unless the classifier has one), scale and C together: "auto", 10 and 20; an
+        eighth to 16 times 1 / the variance of all columns; and 1, 10, 100.
     normalize : sequence of bool
         Ways to measure distances: False as the columns are, True scaled to [0, 1].
     scoring : {"accuracy", "f1"}
@@ -279,7 +280,8 @@ def _column_type(values: Sequence[Any]) -> Any:
     kinds = {type(value) for value in values if value is not None}
     if kinds == {int} and all(abs(value) < 2**63 for value in values if value is not None):
         return pl.Int64
-    return pl.Float64 if kinds <= {int, float} else pl.String
+    numbers = all(issubclass(kind, int | float) and kind is not bool for kind in kinds)
+    return pl.Float64 if numbers else pl.String
 
 
 def _check_normalize(normalize: Any) -> list[bool]:
