@@ -45,8 +45,10 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
             with _copied(target) as new:
                 yield new
             return
-        new = _make(target, old)
+        new = _make(target, 0o666 if old is None else 0o600)
         try:
+            if old is not None:
+                new.chmod(stat.S_IMODE(old.st_mode))
             yield new
             _sync(new)
             new.replace(target)
@@ -85,19 +87,17 @@ def sync_folder(folder: str | os.PathLike[str]) -> None:
         os.close(handle)
 
 
-def _make(target: Path, old: os.stat_result | None) -> Path:
-    """Make an empty file beside another, with the permissions that it has, or would have."""
+def _make(target: Path, mode: int) -> Path:
+    """Make an empty file beside another, with those of some permissions that the user gives."""
     begin = os.fsdecode(os.fsencode(target.name)[:_NAME])
     while True:
         new = target.with_name(f".{begin}.{secrets.token_hex(4)}")
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
         try:
-            handle = os.open(new, flags, 0o666 if old is None else 0o600)
+            handle = os.open(new, flags, mode)
         except FileExistsError:
             continue
         os.close(handle)
-        if old is not None:
-            new.chmod(stat.S_IMODE(old.st_mode))
         return new
 
 
