@@ -10,6 +10,12 @@ from typing import Any
 
 from tacit.errors import InputError
 
+resource: Any
+try:
+    import resource
+except ModuleNotFoundError:  # where there are no limits
+    resource = None
+
 __all__ = [
     "available_memory",
     "check_fits",
@@ -19,6 +25,8 @@ __all__ = [
     "check_int",
 ]
 
+_GROUPS = Path("/sys/fs/cgroup")
+_FIRST_NAMES = ("memory.limit_in_bytes", "memory.usage_in_bytes")  # of cgroup v1
 _MOST_THREADS = 256  # more would only wait for each other
 _SIZE = re.compile(r"([0-9]+\.?[0-9]*(?:e\+?[0-9]{1,2})?|\.[0-9]+) *(?:([kmgt])(i?))?b?", re.I)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -44,7 +52,16 @@ def count_jobs(n_jobs: Any) -> int:
 
 
 def available_memory() -> int | None:
-    """Bytes that can be had without swapping, or ``None`` where the system does not say."""
+    """Bytes that can be had without swapping, or ``None`` where the system does not say.
+
+    That is what is free on the machine, in the control groups that the process is in, and below
+    the limit of its address space.
+    """
+    known = [n for n in (_free(), _free_in_groups(), _free_addresses()) if n is not None]
+    return max(0, min(known)) if known else None
+
+
+def _free() -> int | None:
     try:
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):
@@ -52,6 +69,63 @@ def available_memory() -> int | None:
     except (OSError, ValueError):
         pass
     return None
+
+
+def _free_in_groups(proc: Path = Path("/proc/self/cgroup"), top: Path = _GROUPS) -> int | None:
+    """Return what the tightest control group leaves, of its own limit and of those above it.
+
+    Pages of files do not count: the system drops them when memory is asked for.
+    """
+    try:
+        lines = proc.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    left = []
+    for line in lines:
+        _, controllers, name = (*line.split(":", 2), "", "")[:3]
+        if controllers not in ("", "memory"):
+            continue
+        second = not controllers  # cgroup v2 has one hierarchy, v1 one for memory
+        names = ("memory.max", "memory.current") if second else _FIRST_NAMES
+        root = top if second else top / "memory"
+        folder = root / name.lstrip("/")
+        for group in (folder, *folder.parents):
+            if group == top.parent or (not second and group == top):
+                break
+            numbers = [_number_in(group / file) for file in names]
+            if numbers[0] is not None and numbers[1] is not None:
+                left.append(numbers[0] - numbers[1] + _file_pages(group / "memory.stat"))
+    return min(left) if left else None
+
+
+def _number_in(path: Path) -> int | None:
+    try:
+        text = path.read_text(encoding="ascii").strip()
+        return int(text) if text.isdigit() and len(text) < 18 else None  # or "max"
+    except (OSError, ValueError):
+        return None
+
+
+def _file_pages(path: Path) -> int:
+    try:
+        lines = path.read_text(encoding="ascii").splitlines()
+    except (OSError, ValueError):
+        return 0
+    facts = dict(line.split(" ", 1) for line in lines if " " in line)
+    return int(facts.get("inactive_file", facts.get("total_inactive_file", "0")))
+
+
+def _free_addresses() -> int | None:
+    if resource is None:
+        return None
+    limit: int = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return None
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except (OSError, ValueError, IndexError):
+        return limit
+    return limit - pages * int(resource.getpagesize())
 
 
 def check_fits(n_bytes: int, what: str, instead: str) -> None:

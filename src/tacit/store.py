@@ -1,7 +1,8 @@
 """One file format for tables and models: safetensors, checked in full before it is believed.
 
 A file holds named arrays and, in its header, the format version, the kind of object and the type,
-shape and checksum of each array. Nothing in it is ever executed. Arrays are mapped into memory.
+shape and checksum of each array. Nothing in it is ever executed. Arrays are read into memory, or
+mapped where that is asked for.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import save_file
 
 from tacit.errors import FileError, InputError
+from tacit.writing import written_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +36,6 @@ __all__ = [
     "read_json",
     "seal_of",
     "write_arrays",
-    "written_whole",
 ]
 
 FORMAT = "1"
@@ -77,6 +75,7 @@ _DTYPES = {
     "I8": np.int8, "U64": np.uint64, "U32": np.uint32, "U16": np.uint16, "U8": np.uint8,
     "BOOL": np.bool_,
 }  # fmt: skip
+_NAMES = {np.dtype(dtype): name for name, dtype in _DTYPES.items()}
 
 
 class Saved:
@@ -130,7 +129,7 @@ def damaged_if_it_fails(path: str | os.PathLike[str]) -> Iterator[None]:
         raise FileError(path, f"is damaged: {error}") from None
 
 
-def load(path: str | os.PathLike[str], *, verify: bool = True) -> Any:
+def load(path: str | os.PathLike[str], *, verify: bool = True, mmap: bool = False) -> Any:
     """Load what :meth:`save` wrote: a table or a fitted model.
 
     Parameters
@@ -139,12 +138,16 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> Any:
     verify : bool, default True
         Compare every array with its checksum first. Without it, arrays are only checked for
         making sense: what a table stores must be in range, sorted and one to a column.
+    mmap : bool, default False
+        Map the file instead of reading it: what is not looked at takes no memory, and processes
+        share it. The file must then not change while it is in use: a program that writes into it
+        or cuts it off ends this process. :meth:`save` never does so; it replaces the file.
 
     Returns
     -------
     Table or model
     """
-    kind, arrays = read_arrays(path, verify=verify)
+    kind, arrays = read_arrays(path, verify=verify, mmap=mmap)
     if kind not in KINDS:
         raise FileError(path, f"holds a {kind!r}, which this version of tacit does not know")
     with damaged_if_it_fails(path):
@@ -160,56 +163,53 @@ def class_of(kind: str) -> type[Saved]:
 
 def write_arrays(path: str | os.PathLike[str], kind: str, arrays: State) -> None:
     """Write arrays under a kind, atomically: the file is there in full or not at all."""
-    target = Path(path)
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     metadata = {"tacit": FORMAT, "kind": kind}
     metadata |= {f"{_SEAL}{name}": _seal(array) for name, array in contiguous.items()}
-    with written_whole(target) as name:
-        try:
-            save_file(contiguous, name, metadata=metadata)
-        except SafetensorError as error:
-            raise InputError(f"cannot write {target}: {error}") from error
+    with written_whole(path) as name:
+        _write_file(name, contiguous, metadata)
 
 
-@contextmanager
-def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a file to write that replaces another once it has been written in full."""
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise InputError(f"path: the folder {str(target.parent)!r} does not exist")
-    if target.is_dir():
-        raise InputError(f"path: {str(target)!r} is a folder")
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    os.close(handle)
-    try:
-        yield Path(name)
-        with Path(name).open("rb+") as file:
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(target)
-    finally:
-        Path(name).unlink(missing_ok=True)
+def _write_file(path: Path, arrays: Mapping[str, NDArray[Any]], metadata: dict[str, str]) -> None:
+    """Write contiguous arrays as a safetensors file, those of the widest numbers first."""
+    header: dict[str, Any] = {"__metadata__": metadata}
+    ordered = sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0]))
+    end = 0
+    for name, array in ordered:
+        begin, end = end, end + array.nbytes
+        dtype = _NAMES.get(array.dtype)
+        if dtype is None:
+            raise InputError(f"cannot write {name!r}: there is no type for {array.dtype}")
+        header[name] = {"dtype": dtype, "shape": array.shape, "data_offsets": (begin, end)}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # so that the numbers are aligned
+    with path.open("wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for _, array in ordered:
+            file.write(array.reshape(-1).view(np.uint8).data)
 
 
 def seal_of(path: str | os.PathLike[str]) -> str:
     """Return a checksum of a file's header, which has the checksums of all arrays in it."""
     with Path(path).open("rb") as file:
-        length = file.read(8)
-        return f"{zlib.crc32(file.read(int.from_bytes(length, 'little')), zlib.crc32(length)):08x}"
+        head = file.read(8)
+        length = int.from_bytes(head, "little")
+        if length > os.fstat(file.fileno()).st_size - 8:
+            raise FileError(path, "is damaged: its header does not fit into it")
+        return f"{zlib.crc32(file.read(length), zlib.crc32(head)):08x}"
 
 
 def read_arrays(
-    path: str | os.PathLike[str], *, verify: bool = True
+    path: str | os.PathLike[str], *, verify: bool = True, mmap: bool = False
 ) -> tuple[str, dict[str, NDArray[Any]]]:
-    """Return the kind of a file and its arrays, checked, mapped into memory and read-only."""
+    """Return the kind of a file and its arrays, checked and read-only; mapped if asked for."""
     if not Path(path).is_file():
         raise FileError(path, "no such file")
     size = Path(path).stat().st_size
     if size < 8:
         raise FileError(path, f"not a tacit file: only {size} bytes long")
-    data = np.memmap(path, np.uint8, "r")
+    data = np.memmap(path, np.uint8, "r") if mmap else np.fromfile(path, np.uint8, size)
+    size = len(data)  # of what is there, should the file have changed
     length = int.from_bytes(data[:8].tobytes(), "little")
     if length > size - 8:
         raise FileError(path, "not a tacit file, or cut off inside its header")
@@ -241,7 +241,7 @@ def _slice(path: str | os.PathLike[str], body: Any, name: str, entry: Any) -> ND
         shape = tuple(entry["shape"])
         begin, end = entry["data_offsets"]
         counts = [*shape, begin, end]
-        fine = all(isinstance(n, int) and n >= 0 for n in counts)
+        fine = all(type(n) is int and n >= 0 for n in counts)
     except (KeyError, TypeError, ValueError):
         raise FileError(path, f"is damaged: the header's entry for {name!r} is not valid") from None
     if not fine or end - begin != math.prod(shape) * dtype.itemsize:

@@ -207,9 +207,7 @@ class TestFiles:
     @pytest.mark.parametrize("option", [["-o", "out.csv"], ["--plot", "out.png"]])
     def test_no_such_folder(self, run, any_file, tmp_path, option):
         path = tmp_path / "no" / option[1]
-        assert "No such file or directory" in one_error(
-            run("table", any_file, "region", option[0], path)
-        )
+        assert "does not exist" in one_error(run("table", any_file, "region", option[0], path))
 
 
 class TestApproximateTrees:

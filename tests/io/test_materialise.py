@@ -214,7 +214,7 @@ def test_writing_stops_before_the_index(made, visits, monkeypatch):
     def stop(path):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(folder.store, "written_whole", stop)
+    monkeypatch.setattr(folder, "written_whole", stop)
     monkeypatch.setattr(folder, "_remove", lambda *given: None)  # as if the process was gone
     monkeypatch.setattr(
         folder.store, "write_arrays", lambda path, kind, arrays: Path(path).write_bytes(b"")
@@ -423,7 +423,22 @@ def test_two_at_once(made, visits):
     parts._cached_metadata = replace(
         metadata, partitions=replace(metadata.partitions, reader=reader, key="i")
     )
-    with pytest.raises(tacit.InputError, match="folder: someone else has written to"):
+    # The second is refused, which here ends the first, too: whoever it was, the folder is whole.
+    with pytest.raises(tacit.InputError, match="folder: someone else is writing to"):
         parts.materialise(made, overwrite=True)
-    assert_same(tacit.scan(made), other.collect())
-    assert len(files_of(made)) == 2
+    assert_same(tacit.scan(made), visits)
+    assert len(files_of(made)) == 6
+
+
+def test_what_killed_processes_leave_is_no_obstacle(made, visits):
+    for name in (
+        ".tmpAb12Cd",
+        ".tacit.lock",
+        ".tacit.json.0a1b2c3d",
+        ".part-00000000-00001.tacit.f",
+    ):
+        (made / name).write_bytes(b"")
+    assert_same(tacit.scan(made), visits)
+    made_anew = tacit.scale.partition(visits, 2).materialise(made, overwrite=True)
+    assert_same(made_anew, visits)
+    assert len(list(made.iterdir())) == 3

@@ -1,11 +1,11 @@
 """Files: what is saved comes back, and what is damaged is an error that names the file."""
 
 import datetime as dt
+import errno
 import json
 import os
 import struct
 from contextlib import contextmanager
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -89,15 +89,16 @@ def test_an_hour_that_a_clock_shows_twice_comes_back(path):
     assert tacit.load(path).schema == table.schema
 
 
-def test_loaded_arrays_are_read_only_views_of_the_file(path):
+@pytest.mark.parametrize("mmap", [False, True])
+def test_loaded_arrays_are_read_only_and_views_of_the_file_if_asked_for(path, mmap):
     small_table().save(path)
-    table = tacit.load(path)
+    table = tacit.load(path, mmap=mmap)
     for array in (table.indptr, table.values):
         assert not array.flags.writeable
         owner = array
         while isinstance(owner, np.ndarray) and not isinstance(owner, np.memmap):
             owner = owner.base
-        assert isinstance(owner, np.memmap)
+        assert isinstance(owner, np.memmap) == mmap
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
 
@@ -122,12 +123,12 @@ def test_a_failing_write_leaves_the_old_file_and_nothing_else(path, monkeypatch)
     small_table().save(path)
     before = path.read_bytes()
 
-    def write_half(arrays, name, metadata):
-        Path(name).write_bytes(b"half a file")
-        raise OSError("no space left on device")
+    def write_half(name, arrays, metadata):
+        name.write_bytes(b"half a file")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(store, "save_file", write_half)
-    with pytest.raises(OSError, match="no space left"):
+    monkeypatch.setattr(store, "_write_file", write_half)
+    with pytest.raises(FileError, match="cannot be written: No space left"):
         Table({"other": [1, 2]}).save(path)
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]

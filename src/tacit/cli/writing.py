@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tacit.cli.output import json_text, working
-from tacit.errors import InputError
+from tacit.errors import FileError, InputError
+from tacit.writing import write_text, written_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -82,13 +83,13 @@ def write_model(
             case ".tacit":
                 model.save(path)
             case ".html" | ".htm":
-                path.write_text(_page(model.to_html() if page is None else page(), path), "utf-8")
+                write_text(path, _page(model.to_html() if page is None else page(), path))
             case ".svg" if hasattr(model, "to_svg"):
-                path.write_text(model.to_svg(**shown), "utf-8")
+                write_text(path, model.to_svg(**shown))
             case ".json" if data is not None:
-                path.write_text(json_text(data()), "utf-8")
+                write_text(path, json_text(data()))
             case ".dot":
-                path.write_text(model.to_dot(), "utf-8")
+                write_text(path, model.to_dot())
             case ending if ending in PICTURES:
                 save_figure(model.plot(**shown), path)
             case _:
@@ -109,22 +110,28 @@ def save_figure(ax: Any, path: Path) -> None:
     from matplotlib import pyplot as plt
 
     figure = ax.get_figure(root=True)
-    figure.savefig(path, dpi=_DPI)
+    with written_whole(path) as new:
+        figure.savefig(new, dpi=_DPI, format=path.suffix[1:].lower())
     plt.close(figure)
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> None:
     """Write a frame as the end of the name says."""
-    with working(f"writing {path}"):
-        match path.suffix.lower():
-            case ".csv":
-                _flat(frame).write_csv(path)
-            case ".tsv":
-                _flat(frame).write_csv(path, separator="\t")
-            case ".parquet":
-                frame.write_parquet(path)
-            case _:
-                frame.write_ipc(path)
+    from tacit.io.opening import POLARS_ERRORS, first_line
+
+    try:
+        with working(f"writing {path}"), written_whole(path) as new:
+            match path.suffix.lower():
+                case ".csv":
+                    _flat(frame).write_csv(new)
+                case ".tsv":
+                    _flat(frame).write_csv(new, separator="\t")
+                case ".parquet":
+                    frame.write_parquet(new)
+                case _:
+                    frame.write_ipc(new)
+    except POLARS_ERRORS as error:
+        raise FileError(path, f"cannot be written: {first_line(error)}") from error
 
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:

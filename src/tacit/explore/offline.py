@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.machine import check_fits
-from tacit.store import written_whole
+from tacit.writing import written_whole
 
 if TYPE_CHECKING:
     import os

@@ -28,7 +28,7 @@ def main() -> None:
     threading.Thread(target=_end_with, args=(int(sys.argv[2]),), daemon=True).start()
     answer: dict[str, Any]
     try:
-        answer = {"model": learn(tacit.load(sys.argv[1]), json.load(sys.stdin))}
+        answer = {"model": learn(tacit.load(sys.argv[1], mmap=True), json.load(sys.stdin))}
     except InputError as error:
         answer = {"problem": str(error)}
     except MemoryError:

@@ -168,7 +168,9 @@ class _Baskets:
     def _number(self, items: pl.Series) -> NDArray[np.int32]:
         if len(items) == 0:
             return np.zeros(0, np.int32)
-        [(codes, first, _, _)] = _core.encode_columns([items.__arrow_c_stream__()], self._n_jobs)
+        [(codes, first, _, _)] = _core.encode_columns(
+            [items.alias("").__arrow_c_stream__()], self._n_jobs
+        )
         known = self._numbers
         ids = [known.setdefault(item, len(known)) for item in items.gather(first).to_list()]
         return np.array(ids, np.int32)[codes]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,6 +15,7 @@ from tacit.io.frames.metadata import find_metadata
 from tacit.io.frames.raw import naming_location
 from tacit.io.frames.readers import ReadOptions, RowRange, group_ranges
 from tacit.io.opening import POLARS_ERRORS, Version
+from tacit.io.parquet_layout import Layout, check_pages, read_layout
 from tacit.io.tabular import TabularFile
 
 if TYPE_CHECKING:
@@ -145,6 +147,8 @@ class RowGroups(RowRange):
     def read(self, columns: list[str], options: ReadOptions) -> pl.DataFrame:
         """Read some columns; an error names the row group that cannot be read."""
         self.version.check(self.path)
+        if self.kind == "parquet":
+            self._check_pages(columns)
         lazy = _scan(self.path, self.kind).select(columns)
         try:
             frame = lazy.slice(self.first, self.n_records).collect()
@@ -162,6 +166,21 @@ class RowGroups(RowRange):
                 "damaged, or has changed"
             )  # fmt: skip
         return options.typed(frame)
+
+    def _check_pages(self, columns: list[str]) -> None:
+        """Check headers of pages before Polars reads them, each once in a process."""
+        layout, checked = _layout_of(self.path, self.version)
+        for number, _, _ in self.groups:
+            new = {name for name in columns if (number, name) not in checked}
+            if new:
+                check_pages(self.path, layout, [number], new)
+                checked.update((number, name) for name in new)
+
+
+@lru_cache(maxsize=64)
+def _layout_of(path: str, version: Version) -> tuple[Layout, set[tuple[int, str]]]:
+    """Return what a Parquet file says of itself, and which columns of row groups were checked."""
+    return read_layout(path), set()
 
 
 class ColumnarFiles:

@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from tacit import schema
 from tacit.errors import FileError, InputError
+from tacit.forks import check_fork
 from tacit.io.opening import naming
 from tacit.io.read import file_kind
 from tacit.io.sources import is_database
@@ -86,6 +88,7 @@ def one_kind(files: list[str], format: str | None) -> str:  # noqa: A002
 
 def open_files(files: list[str], opener: Callable[[str], F]) -> list[F]:
     """Read what files say of themselves."""
+    check_fork(f"reading {files[0]}")
 
     def open_one(path: str) -> F:
         if not Path(path).is_file():
@@ -105,6 +108,8 @@ def check_names(files: Sequence[Any], columns: Sequence[str], every: bool) -> No
     These `columns` are wanted, or `every` one.
     """
     head = files[0]
+    for file in files:
+        schema.check_names(file.schema, file.path)
     for file in files[1:]:
         missing = next((name for name in columns if name not in file.schema), None)
         if missing is not None:

@@ -24,6 +24,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from tacit.errors import FileError, InputError
+from tacit.forks import check_fork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -99,6 +100,7 @@ def uncompressed_name(path: PathLike) -> str:
 
 def _compression(path: PathLike) -> str | None:
     """Return how a file is compressed, or None; says so if there is no such file."""
+    check_fork(f"reading {path}")
     file = Path(path)
     if not file.exists():
         raise FileError(path, "no such file")

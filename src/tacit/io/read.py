@@ -13,6 +13,7 @@ from tacit.io.arff import read_arff
 from tacit.io.baskets import read_baskets
 from tacit.io.csv import CsvOptions, open_csv
 from tacit.io.ipc import open_ipc
+from tacit.io.isolated import read_isolated
 from tacit.io.long import LONG_OPTIONS, long_options, read_long
 from tacit.io.msweb import read_msweb
 from tacit.io.opening import uncompressed_name
@@ -65,6 +66,7 @@ def read(
     *,
     format: str | None = None,  # noqa: A002
     long: Any = None,
+    isolated: bool = False,
     **options: Any,
 ) -> Table:
     """Read a file into a Table; the end of its name says how.
@@ -103,6 +105,9 @@ def read(
         the file; and `names`, which says where items have their names: a file, its column of items
         and that of names, such as ``("movies.csv", "movieId", "title")``. An item without a name
         keeps its id; where several have the same name, their ids follow it in brackets.
+    isolated : bool, default False
+        Read the file in a process of its own, for files of strangers: whatever they do to a library
+        that reads them, this process goes on and has a :class:`FileError`. It takes a second more.
     **options
         As the reader of that format takes them.
 
@@ -115,6 +120,8 @@ def read(
     FileError
         If the file cannot be read in full, or if it is not clear how.
     """
+    if isolated:
+        return read_isolated(path, {"format": format, "long": long, **options})
     loaded = read_what(path, format=format, long=long, **options)
     if not isinstance(loaded, Table):
         raise FileError(path, f"holds a saved {type(loaded).__name__}, not a Table; use tacit.load")
@@ -123,7 +130,7 @@ def read(
 
 def _options_of(function: Callable[..., Any]) -> set[str]:
     """Return the names of the options that a function takes."""
-    return set(inspect.signature(function).parameters) - {"path", "self", "verify"}
+    return set(inspect.signature(function).parameters) - {"path", "self", "verify", "mmap"}
 
 
 def _open(path: PathLike, kind: str, options: dict[str, Any]) -> Any:

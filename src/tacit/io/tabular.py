@@ -12,6 +12,7 @@ from tacit.errors import FileError, InputError, no_column
 from tacit.io.chunks import Chunks
 from tacit.io.opening import POLARS_ERRORS
 from tacit.machine import count_jobs
+from tacit.schema import check_names
 from tacit.table import Table
 from tacit.table.cuts import class_codes, column_cuts, numbers_to_cut, say_cuts, specs_of
 from tacit.table.discretise import MDL, Edges
@@ -68,6 +69,7 @@ class TabularFile(ABC):
 
         What the caller calls the columns, `argument` says.
         """
+        check_names(self.schema, "columns")
         names = list(self.schema) if columns is None else list(columns)
         for name in names:
             if name not in self.schema:
@@ -96,6 +98,7 @@ class TabularFile(ABC):
         """Read the file into a Table; options as for :func:`tacit.read_csv`."""
         jobs = count_jobs(n_jobs)
         check_missing(missing)
+        check_names(self.schema, "columns")
         if chunk_records is not None and (type(chunk_records) is not int or chunk_records < 1):
             raise InputError(f"chunk_records must be a positive integer, got {chunk_records!r}")
         chosen = choose_columns(self.schema, columns, weights, defaults)

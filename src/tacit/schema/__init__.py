@@ -1,7 +1,7 @@
 """Columns, their labels, the numbering of stored values, and what queries ask of them."""
 
 from tacit.schema.labels import KINDS, Kind, Label, Labels
-from tacit.schema.names import NumberedNames
+from tacit.schema.names import NumberedNames, check_names
 from tacit.schema.query import (
     Between,
     CodeRanges,
@@ -25,6 +25,7 @@ __all__ = [
     "NumberedNames",
     "Schema",
     "between",
+    "check_names",
     "check_query",
     "complement",
     "exclude",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.errors import InputError, did_you_mean, no_column
-from tacit.schema.names import NumberedNames
+from tacit.schema.names import NumberedNames, check_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,6 +112,7 @@ class Schema(Sequence[Column]):
         self._set_defaults(defaults)
         if isinstance(names, NumberedNames):  # which are distinct
             return
+        check_names(self.names, "columns")
         if len(self._positions) < len(self.names):
             twice = next(n for i, n in enumerate(self.names) if self._positions[n] != i)
             raise InputError(f"column names must be distinct, but {twice!r} occurs twice")

@@ -17,6 +17,8 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import InputError
+from tacit.forks import watch_forks
+from tacit.schema import check_names
 from tacit.table.records import Records
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ __all__ = [
     "read_series",
     "sparse_frame",
 ]
+
+watch_forks()  # from now on, as Polars is there
 
 Container: TypeAlias = Literal["table", "partitions", "frame", "array", "sparse", "file", "baskets"]
 
@@ -156,6 +160,7 @@ def as_frame(data: Any, argument: str = "data") -> tuple[pl.DataFrame, Native | 
 def _as_frame(data: Any, argument: str) -> tuple[pl.DataFrame, Native | None]:
     data = nw.to_native(collect(data, argument), pass_through=True)
     if isinstance(data, pl.DataFrame):
+        check_names(data.columns, argument)
         return data, None
     if isinstance(data, Mapping):
         return _from_mapping(data, argument), None
@@ -172,6 +177,7 @@ def _as_frame(data: Any, argument: str) -> tuple[pl.DataFrame, Native | None]:
         ) from None
     except nw.exceptions.NarwhalsError as error:
         raise InputError(f"{argument}: {error}") from None
+    check_names(frame.columns, argument)
     columns = [_known_series(column, column.name, argument) for column in frame.iter_columns()]
     return pl.DataFrame(columns), (str(frame.implementation.name).lower(), {})
 
@@ -189,6 +195,7 @@ def _names(given: Iterable[Any], argument: str) -> list[str]:
                 f"{argument}: column names must be strings or whole numbers, got {name!r}"
             )
     names = [str(name) for name in given]
+    check_names(names, argument)
     if len(set(names)) < len(names):
         first: dict[str, Any] = {}
         for raw, name in zip(given, names, strict=True):

@@ -154,7 +154,7 @@ def _key(series: pl.Series, start: int = 0) -> Any:
     """Return what the encoder takes: string views, or 64-bit keys and validity."""
     dtype = series.dtype
     if dtype == pl.String:
-        return series.__arrow_c_stream__()
+        return series.alias("").__arrow_c_stream__()  # whatever it is called
     if dtype.is_float():
         return _float_key(series, start)
     if dtype == pl.Null:

@@ -193,7 +193,9 @@ def code_values(series: pl.Series, n_jobs: int) -> tuple[NDArray[np.int32], pl.S
     """Return the rank of each value among the distinct ones, and those, ascending."""
     dtype = series.dtype
     if dtype == pl.String:
-        [(codes, first, _, _)] = _core.encode_columns([series.__arrow_c_stream__()], n_jobs)
+        [(codes, first, _, _)] = _core.encode_columns(
+            [series.alias("").__arrow_c_stream__()], n_jobs
+        )
     else:
         if not dtype.is_float() and dtype not in (pl.UInt64, pl.Enum):  # ordered as their keys are
             chunks = _integer_chunks(series)

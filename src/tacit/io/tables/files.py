@@ -33,7 +33,7 @@ class TableFile:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        kind, arrays = store.read_arrays(path, verify=False)
+        kind, arrays = store.read_arrays(path, verify=False, mmap=True)
         if kind != "table":
             what = "a partition of a folder; scan the folder" if kind == "partition" else repr(kind)
             raise FileError(path, f"holds no Table but {what}")

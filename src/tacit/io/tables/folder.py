@@ -6,12 +6,13 @@ the old index, and all of its files, until the new index replaces it.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import uuid
 import zlib
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,17 @@ from tacit.scale.local import Local
 from tacit.scale.partitioned_table import Metadata, PartitionedTable, PassRunner
 from tacit.scale.partitions import Partitions
 from tacit.table.schema_json import pack_schema, unpack_schema, write_json
+from tacit.writing import written_whole
+
+fcntl: Any
+try:
+    import fcntl
+except ModuleNotFoundError:  # of Windows, where files are not locked
+    fcntl = None
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from tacit.statistic import Partition
@@ -35,11 +45,13 @@ if TYPE_CHECKING:
 __all__ = ["is_folder", "materialise", "open_folder", "write_partition"]
 
 INDEX = "tacit.json"
+LOCK = ".tacit.lock"
 FORMAT = "1"
 _BEFORE, _AFTER = b', "content": ', b"}\n"
 _KIND = "partition"
 _PART = re.compile(r"part-[0-9a-f]{8}-[0-9]{5,}\.tacit")
-_REST = re.compile(rf"\.({_PART.pattern}|{re.escape(INDEX)})\..*")
+# What is left where a process was killed: of a file that was being written, of a lock.
+_REST = re.compile(rf"\.({_PART.pattern}|{re.escape(INDEX)})\..*|\.tmp\w+|{re.escape(LOCK)}")
 
 
 def is_folder(path: Any) -> bool:
@@ -94,7 +106,24 @@ def materialise(
 ) -> PartitionedTable:
     """Write a partitioned table; see :meth:`PartitionedTable.materialise`."""
     target = Path(os.path.abspath(folder))  # noqa: PTH100
-    made, old = _prepare(target, overwrite)
+    made = _make(target)
+    try:
+        with _locked(target):
+            _write(table, target, overwrite, n_jobs, verbose)
+    except BaseException:
+        if made:
+            with suppress(OSError):
+                target.rmdir()
+        raise
+    passes = table._passes
+    return open_folder(target, PassRunner(Local(passes.memory), passes.n_jobs, passes.verbose))
+
+
+def _write(
+    table: PartitionedTable, target: Path, overwrite: bool, n_jobs: int | None, verbose: int | None
+) -> None:
+    """Write all partitions, then the index; then remove what was there."""
+    old = _check_content(target, overwrite)
     mark = uuid.uuid4().hex[:8]
     schema = table.schema
     try:
@@ -111,45 +140,83 @@ def materialise(
         }
         text = write_json(content)
         head = {"tacit": FORMAT, "kind": "partitioned table", "crc32": _checksum(text)}
-        with store.written_whole(target / INDEX) as name:
+        with written_whole(target / INDEX) as name:
             name.write_bytes(write_json(head)[:-1] + _BEFORE + text + _AFTER)
     except BaseException:
         _remove(target, [name for name in os.listdir(target) if mark in name])  # noqa: PTH208
-        if made:
-            with suppress(OSError):
-                target.rmdir()
         raise
     _remove(target, old)
-    passes = table._passes
-    return open_folder(target, PassRunner(Local(passes.memory), passes.n_jobs, passes.verbose))
+
+
+@contextmanager
+def _locked(target: Path) -> Iterator[None]:
+    """Keep others from writing to a folder; the system frees the lock of a process that is gone."""
+    if fcntl is None:
+        yield
+        return
+    path = target / LOCK
+    while True:
+        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
+        try:
+            with _if_supported():
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Whoever had it before has removed the file: then it is no lock for those who come.
+            if path.exists() and path.stat().st_ino == os.fstat(handle).st_ino:
+                break
+        except BlockingIOError:
+            os.close(handle)
+            raise InputError(f"folder: someone else is writing to {target} just now") from None
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(handle)
+
+
+@contextmanager
+def _if_supported() -> Iterator[None]:
+    """Pass over file systems that have no locks: there, one has to see to it oneself."""
+    try:
+        yield
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL):
+            raise
 
 
 def _checksum(text: bytes) -> str:
     return f"{zlib.crc32(text):08x}"
 
 
-def _prepare(target: Path, overwrite: bool) -> tuple[bool, list[str]]:
-    """Make a folder, or see that it may be written to.
-
-    Returns whether it was made, and which files in it are to go.
-    """
+def _make(target: Path) -> bool:
+    """Make a folder, and return whether it was not there."""
     if target.exists() and not target.is_dir():
         raise InputError(f"folder: {target} is a file")
-    if not target.is_dir():
-        if not target.parent.is_dir():
-            raise InputError(f"folder: there is no folder {str(target.parent)!r} to make it in")
-        try:
-            target.mkdir()
-        except OSError as error:
-            raise InputError(f"folder: {target} cannot be made: {error.strerror}") from None
-        return True, []
-    names = sorted(os.listdir(target))  # noqa: PTH208
+    if not target.parent.is_dir():
+        raise InputError(f"folder: there is no folder {str(target.parent)!r} to make it in")
+    try:
+        target.mkdir()
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise InputError(f"folder: {target} cannot be made: {error.strerror}") from None
+    return True
+
+
+def _check_content(target: Path, overwrite: bool) -> list[str]:
+    """See that a folder may be written to, and return which files in it are to go."""
+    names = sorted(set(os.listdir(target)) - {LOCK})  # noqa: PTH208
     if names and not overwrite:
         raise InputError(f"folder: {target} is not empty; give another, or overwrite=True")
     other = next((name for name in names if name != INDEX and not _is_ours(name)), None)
     if other is not None:
         raise InputError(f"folder: {target} holds {other!r}, which materialise() did not write")
-    return False, [name for name in names if name != INDEX]
+    return [name for name in names if name != INDEX]
 
 
 def _is_ours(name: str) -> bool:

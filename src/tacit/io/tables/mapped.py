@@ -70,7 +70,7 @@ class MappedReader(Reader):
             raise FileError(path, str(error.strerror)) from error
         version = (path, status.st_ino, status.st_size, status.st_mtime_ns)
         new = version not in _CHECKED
-        _, arrays = store.read_arrays(path, verify=new)
+        _, arrays = store.read_arrays(path, verify=new, mmap=True)
         with store.damaged_if_it_fails(path):
             indptr, values = arrays["indptr"], arrays["values"]
             weights = arrays["weights"] if self.weighted else None

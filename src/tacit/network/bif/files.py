@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tacit.errors import FileError
 from tacit.io.opening import naming, opened
-from tacit.store import written_whole
+from tacit.writing import written_whole
 
 if TYPE_CHECKING:
     import os
