@@ -504,6 +504,34 @@ def check_graph(indptr: Ints, indices: Indices, weights: Numbers, zeros_are_edge
     What is wrong with a graph in CSR form, 0 for nothing, and in which row and column.
     """
 
+class SetNeighbours:
+    """Sets among which the nearest are found."""
+
+    def __init__(self, indptr: Ints, columns: Indices, n_columns: int) -> None: ...
+
+    def nearest(self, indptr: Ints, columns: Indices, itself: bool, measure: str, k: int, n_jobs: int) -> tuple[Floats, Indices]:
+        """
+        Distances and numbers of the k nearest rows of each query, equal ones by number.
+        """
+
+    def within(self, indptr: Ints, columns: Indices, itself: bool, once: bool, measure: str, least: float, n_jobs: int) -> tuple[Ints, Indices, Floats]:
+        """All rows that are at least so near: offsets by query, rows, distances."""
+
+class CosineNeighbours:
+    """Sparse vectors among which the nearest are found."""
+
+    def __init__(self, indptr: Ints, columns: Indices, numbers: Floats, lengths: Floats, n_columns: int) -> None: ...
+
+    def nearest(self, indptr: Ints, columns: Indices, numbers: Floats, lengths: Floats, itself: bool, k: int, n_jobs: int) -> tuple[Floats, Indices]:
+        """
+        Distances and numbers of the k nearest rows of each query, equal ones by number.
+        """
+
+    def within(self, indptr: Ints, columns: Indices, numbers: Floats, lengths: Floats, itself: bool, once: bool, least: float, n_jobs: int) -> tuple[Ints, Indices, Floats]:
+        """
+        All rows with a cosine of at least that: offsets by query, rows, distances.
+        """
+
 def sparse_product(indptr: Ints, indices: Indices, numbers: Numbers, n_columns: int, right: Floats, transposed: bool, n_jobs: int) -> Floats:
     """Multiply sparse rows, or their transpose, with a narrow matrix."""
 

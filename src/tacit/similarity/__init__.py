@@ -7,7 +7,10 @@ from tacit.similarity.grid.forecast import Forecast
 from tacit.similarity.grouping.groups import Groups
 from tacit.similarity.near_graph.near_graph import NearGraph
 from tacit.similarity.near_graph.propagation import PropagatedLabels
+from tacit.similarity.neighbors.join import SimilarityJoin
 from tacit.similarity.neighbors.k_neighbors import SparseKNeighborsClassifier
+from tacit.similarity.neighbors.regressor import SparseKNeighborsRegressor
+from tacit.similarity.neighbors.sparse_neighbors import SparseNeighbors
 from tacit.similarity.sparse_computation import SparseComputation
 from tacit.similarity.svm.svc import SparseSVC
 from tacit.similarity.tuning.result import Tuning
@@ -22,8 +25,11 @@ __all__ = [
     "NearGraph",
     "NormalizedCutClassifier",
     "PropagatedLabels",
+    "SimilarityJoin",
     "SparseComputation",
     "SparseKNeighborsClassifier",
+    "SparseKNeighborsRegressor",
+    "SparseNeighbors",
     "SparseSVC",
     "Tuning",
     "minimum_cut",

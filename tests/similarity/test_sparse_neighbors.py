@@ -1,0 +1,211 @@
+"""Exact neighbours, pairs and averages of sets, sparse vectors and points, against all pairs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.neighbors import KNeighborsRegressor, KNeighborsTransformer, NearestNeighbors
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import tacit
+from oracles import sparse_neighbors as oracle
+from tacit import InputError
+from tacit.similarity import SimilarityJoin, SparseKNeighborsRegressor, SparseNeighbors
+
+METRICS = ["jaccard", "overlap", "hamming", "cosine", "euclidean"]
+
+
+@parametrize_with_checks(
+    [SparseNeighbors(2), SparseNeighbors(2, metric="jaccard"), SimilarityJoin(0.5),
+     SparseKNeighborsRegressor(2, metric="cosine")]
+)  # fmt: skip
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def draw_rows(seed, n, d, *, signed=False):
+    """Return rows of very different lengths and columns of very different counts, some twice."""
+    rng = np.random.default_rng(seed)
+    popular = 1 / np.arange(1, d + 1) ** rng.uniform(0, 1.5)
+    chance = np.clip(popular * rng.uniform(0, 3, (n, 1)), 0, 1)
+    values = rng.integers(1, 4, (n, d)) * (rng.choice([-1, 1], (n, d)) if signed else 1)
+    rows = np.where(rng.random((n, d)) < chance, values, 0).astype(float)
+    rows[rng.integers(0, n, n // 4)] = rows[rng.integers(0, n, n // 4)]
+    return rows
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 10_000), st.sampled_from(METRICS), st.integers(1, 40), st.booleans(),
+    st.booleans(),
+)  # fmt: skip
+def test_nearest_of_all_pairs(seed, metric, n, signed, dense):
+    d = 1 + seed % 12
+    X, Q = draw_rows(seed, n, d, signed=signed), draw_rows(seed + 1, 7, d, signed=signed)
+    k = 1 + seed % n
+    form = np.asarray if dense else sparse.csr_array
+    model = SparseNeighbors(k, metric=metric).fit(form(X))
+    wanted = oracle.distances(Q, X, metric)
+    distances, neighbors = model.kneighbors(form(Q))
+    assert np.allclose(distances, np.take_along_axis(wanted, neighbors, 1), atol=1e-8)
+    if metric != "cosine":  # equal cosines may differ by rounding
+        assert neighbors.tolist() == oracle.nearest(wanted, k).tolist()
+    assert np.allclose(distances, np.sort(wanted, axis=1)[:, :k], atol=1e-8)
+    again = model.set_params(n_jobs=3).kneighbors(form(Q))
+    assert (again[0] == distances).all()
+    assert (again[1] == neighbors).all()
+    if k < n:
+        wanted = oracle.distances(X, X, metric)
+        distances, neighbors = model.kneighbors()
+        assert (neighbors != np.arange(n)[:, None]).all()
+        if metric != "cosine":
+            assert neighbors.tolist() == oracle.nearest(wanted, k, itself=True).tolist()
+        np.fill_diagonal(wanted, np.inf)
+        assert np.allclose(distances, np.sort(wanted, axis=1)[:, :k], atol=1e-8)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(METRICS), st.booleans())
+def test_within_a_radius(seed, metric, dense):
+    n, d = 1 + seed % 50, 1 + seed % 9
+    X, Q = draw_rows(seed, n, d), draw_rows(seed + 1, 5, d)
+    form = np.asarray if dense else sparse.csr_array
+    model = SparseNeighbors(1, metric=metric).fit(form(X))
+    for queries, itself in ((Q, False), (X, True)):
+        wanted = oracle.distances(queries, X, metric)
+        # A radius between two distances, so that rounding decides nothing; and one that is exact.
+        values = np.unique(wanted.round(9))
+        radius = float((values[seed % len(values)] + values[-1]) / 2) + 1e-6
+        near = wanted <= radius
+        if itself:
+            np.fill_diagonal(near, False)
+        graph = model.radius_neighbors_graph(None if itself else form(queries), radius, "distance")
+        found = np.zeros_like(near)
+        found[np.repeat(np.arange(len(queries)), np.diff(graph.indptr)), graph.indices] = True
+        assert (found == near).all()
+        assert np.allclose(graph.data, wanted[near], atol=1e-8)
+    if metric in ("jaccard", "overlap", "hamming"):
+        value = float(oracle.distance(Q[0], X[0], metric))
+        assert 0 in model.radius_neighbors(form(Q[:1]), value)[1][0]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(["jaccard", "cosine", "overlap"]))
+def test_joins_find_each_pair_once(seed, metric):
+    X = draw_rows(seed, 40, 1 + seed % 10)
+    similarity = 1 - oracle.distances(X, X, metric)
+    for threshold in (0.5, 2 / 3, 0.8, 1.0):
+        join = SimilarityJoin(threshold, metric).fit(sparse.csr_array(X))
+        wanted = np.argwhere(np.triu(similarity >= threshold - 1e-12, 1))
+        first, second, values = join.graph_.to_edges()
+        assert np.column_stack((first, second)).tolist() == wanted.tolist()
+        assert np.allclose(values, similarity[first, second])
+        threads = SimilarityJoin(threshold, metric, n_jobs=3).fit(sparse.csr_array(X))
+        assert (threads.graph_.csr != join.graph_.csr).nnz == 0
+        assert join.n_pairs_ == len(wanted)
+
+
+@pytest.mark.parametrize("metric", ["jaccard", "cosine", "hamming", "overlap"])
+def test_many_blocks_long_lists_and_long_rows(metric):
+    """More rows than a block holds, columns that most rows have, and rows of over 255 columns."""
+    rng = np.random.default_rng(0)
+    n, d = 9_000, 400
+    chance = np.clip(3 / np.arange(1, d + 1), 0, 0.9)
+    X = sparse.csr_array((rng.random((n, d)) < chance).astype(float))
+    wide = (rng.random((40, d)) < 0.8).astype(float)
+    X = sparse.csr_array(sparse.vstack([X, sparse.csr_array(wide)]))
+    if metric == "cosine":
+        X.data = rng.integers(1, 9, X.nnz).astype(float)
+    queries = X[np.r_[0:25, n : n + 10]]
+    model = SparseNeighbors(10, metric=metric).fit(X)
+    distances, neighbors = model.kneighbors(queries)
+    if metric == "overlap":
+        dense, others = queries.toarray() > 0, X.toarray() > 0
+        shared = dense.astype(float) @ others.T.astype(float)
+        smaller = np.minimum(dense.sum(axis=1)[:, None], others.sum(axis=1)[None, :])
+        wanted = 1 - np.divide(shared, smaller, out=np.zeros_like(shared), where=smaller > 0)
+    else:
+        rows = (queries.toarray(), X.toarray())
+        rows = rows if metric == "cosine" else [row > 0 for row in rows]
+        brute = NearestNeighbors(metric=metric, algorithm="brute").fit(rows[1])
+        wanted = brute.kneighbors(rows[0], n_neighbors=X.shape[0])
+        wanted = np.take_along_axis(wanted[0], wanted[1].argsort(axis=1), 1)
+    assert np.allclose(distances, np.sort(wanted, axis=1)[:, :10], atol=1e-12)
+    assert np.allclose(distances, np.take_along_axis(wanted, neighbors, 1), atol=1e-12)
+    for i, row in enumerate(wanted):  # ties by number, where nothing is rounded
+        if metric != "cosine":
+            assert neighbors[i].tolist() == np.argsort(row.round(12), kind="stable")[:10].tolist()
+    alone = [model.set_params(n_jobs=jobs).kneighbors(queries) for jobs in (1, 2)]
+    assert all((one == two).all() for one, two in zip(*alone, strict=True))
+    some = SimilarityJoin(0.8, "cosine" if metric == "hamming" else metric).fit(X[:300])
+    assert some.n_pairs_ < 300 * 299 / 2
+
+
+def test_it_is_what_scikit_learn_returns():
+    X, _ = tacit.datasets.make_objects(300, 5, random_state=0)
+    ours, theirs = SparseNeighbors(4).fit(X), KNeighborsTransformer(n_neighbors=4).fit(X)
+    for mode in ("distance", "connectivity"):
+        a = ours.set_params(mode=mode).transform(X)
+        b = theirs.set_params(mode=mode).transform(X)
+        assert (a.indices == b.indices).all()
+        assert np.allclose(a.data, b.data)
+    graph = ours.near_graph(4)
+    assert graph.measure == "distance"
+    assert graph.n_edges >= 600
+
+
+def test_averages_of_several_outputs_by_distance():
+    X, _ = tacit.datasets.make_objects(300, 5, random_state=0)
+    Y = X[:, :2] @ [[1.0, 2.0], [0.5, -1.0]]
+    for weights in ("uniform", "distance"):
+        for y in (Y, Y[:, 0]):
+            ours = SparseKNeighborsRegressor(4, weights=weights).fit(X[:200], y[:200])
+            theirs = KNeighborsRegressor(4, weights=weights).fit(X[:200], y[:200])
+            np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-6)
+    frame = {"a": [1.0, 2.0, 3.0], "b": [0.0, 1.0, 0.0], "y": [5.0, 6.0, 7.0]}
+    by_name = SparseKNeighborsRegressor(1).fit(tacit.Table(frame, discretise=None), "y")
+    assert by_name.predict(tacit.Table(frame, discretise=None)).tolist() == [5.0, 6.0, 7.0]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_files(tmp_path, metric):
+    X = sparse.csr_array(draw_rows(3, 30, 8))
+    path = tmp_path / "model.tacit"
+    model = SparseNeighbors(3, metric=metric).fit(X)
+    model.save(path)
+    again = tacit.load(path)
+    assert all(
+        (a == b).all() for a, b in zip(model.kneighbors(X), again.kneighbors(X), strict=True)
+    )
+    regressor = SparseKNeighborsRegressor(3, metric=metric).fit(X, np.arange(60.0).reshape(30, 2))
+    regressor.save(path)
+    assert (tacit.load(path).predict(X) == regressor.predict(X)).all()
+    join = SimilarityJoin(0.7).fit(X)
+    join.save(path)
+    assert (tacit.load(path).graph_.csr != join.graph_.csr).nnz == 0
+
+
+def test_x_is_not_changed_and_stored_zeros_say_nothing():
+    X = sparse.csr_array(([1.0, 0.0, 2.0, 1.0], ([0, 0, 1, 2], [1, 2, 2, 1])), (3, 4))
+    before = X.data.copy()
+    for metric in ("jaccard", "cosine"):
+        distances, neighbors = SparseNeighbors(1, metric=metric).fit(X).kneighbors()
+        assert neighbors.ravel().tolist() == [2, 0, 0]
+        assert distances.ravel().tolist() == [0.0, 1.0, 0.0]
+    assert (X.data == before).all()
+
+
+def test_what_is_refused():
+    X = np.eye(3)
+    model = SparseNeighbors(3).fit(X)
+    with pytest.raises(InputError, match="at most 2, the number of other objects"):
+        model.kneighbors()
+    with pytest.raises(InputError, match="metric must be"):
+        SparseNeighbors(metric="manhattan").fit(X)
+    with pytest.raises(InputError, match="threshold must be a finite number above 0"):
+        SimilarityJoin(0.0).fit(X)
+    with pytest.raises(InputError, match="requires y to be passed"):
+        SparseKNeighborsRegressor().fit(X, None)
+    with pytest.raises(InputError, match="radius must be"):
+        model.radius_neighbors(X, -1)
