@@ -39,6 +39,7 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_smo(m);
   tacit::bindings::register_max_flow(m);
   tacit::bindings::register_near_neighbours(m);
+  tacit::bindings::register_reach_tree(m);
   tacit::bindings::register_numbers(m);
   tacit::bindings::register_block_grid(m);
   tacit::bindings::register_block_pairs(m);

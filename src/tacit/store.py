@@ -66,6 +66,7 @@ KINDS = {
     "recommender": "tacit.baskets:Recommender",
     "significant_rules": "tacit.baskets:SignificantRules",
     "sparse_computation": "tacit.similarity:SparseComputation",
+    "sparse_hdbscan": "tacit.similarity:SparseHDBSCAN",
     "sparse_k_neighbors_classifier": "tacit.similarity:SparseKNeighborsClassifier",
     "sparse_svc": "tacit.similarity:SparseSVC",
     "table": "tacit.table:Table",
