@@ -249,7 +249,7 @@ class SparseHDBSCAN(ClusterMixin, Estimator):  # type: ignore[misc]
     # Showing
 
     def to_frame(self) -> pl.DataFrame:
-        """Return a row for each cluster: its size, stability, and the λ at which it begins and ends.
+        """Return a row for each cluster: size, stability, and the λ at which it begins and ends.
 
         The last row, with the label -1, is the noise.
         """
@@ -300,7 +300,7 @@ class SparseHDBSCAN(ClusterMixin, Estimator):  # type: ignore[misc]
     def to_state(self) -> store.State:
         """Return the objects, their core distances and the condensed tree."""
         tree = self.condensed_tree_
-        arrays = {
+        arrays: dict[str, NDArray[Any]] = {
             "encoder": np.frombuffer(self.encoder_.to_json(), np.uint8),
             "cores": self._cores,
             "cluster_parents": tree.cluster_parents,
