@@ -46,6 +46,7 @@ from .select import BestSubset
 from .similarity import (
     NormalizedCutClassifier,
     SparseComputation,
+    SparseHDBSCAN,
     SparseKNeighborsClassifier,
     SparseSVC,
     minimum_cut,
@@ -111,6 +112,7 @@ __all__ = [
     "scan",
     "SignificantRules",
     "SparseComputation",
+    "SparseHDBSCAN",
     "SparseKNeighborsClassifier",
     "SparseSVC",
     "Table",

@@ -531,6 +531,20 @@ class CosineNeighbours:
         """
         All rows with a cosine of at least that: offsets by query, rows, distances.
         """
+def reach_tree(numbers: Numbers | tuple[Ints, Indices, Numbers], width: int, coords: Floats, nearest: Indices, counts: Ints, n_core: int, n_jobs: int) -> tuple[Indices, Indices, Floats, Floats]:
+    """
+    The minimum spanning tree of mutual reachability: the ends of its edges, ascending, and their lengths; and the core distance of each object.
+    """
+
+def merge_edges(a: Indices, b: Indices, n_objects: int) -> tuple[Indices, Indices, Ints]:
+    """
+    Merge along edges, one after another: the two nodes of each merge, and its size.
+    """
+
+def condense_tree(a: Indices, b: Indices, heights: Floats, n_objects: int, least_size: int) -> tuple[Indices, Indices, Floats, Ints]:
+    """
+    The clusters of a spanning tree: parents, children, heights at which these leave, sizes.
+    """
 
 def sparse_product(indptr: Ints, indices: Indices, numbers: Numbers, n_columns: int, right: Floats, transposed: bool, n_jobs: int) -> Floats:
     """Multiply sparse rows, or their transpose, with a narrow matrix."""

@@ -66,6 +66,7 @@ KINDS = {
     "significant_rules": "tacit.baskets:SignificantRules",
     "similarity_join": "tacit.similarity:SimilarityJoin",
     "sparse_computation": "tacit.similarity:SparseComputation",
+    "sparse_hdbscan": "tacit.similarity:SparseHDBSCAN",
     "sparse_k_neighbors_classifier": "tacit.similarity:SparseKNeighborsClassifier",
     "sparse_k_neighbors_regressor": "tacit.similarity:SparseKNeighborsRegressor",
     "sparse_neighbors": "tacit.similarity:SparseNeighbors",

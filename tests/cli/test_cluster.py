@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -137,3 +138,44 @@ class TestWrongInput:
     def test_missing_values_are_for_mixtures(self, run, visits_file):
         options = ["-k", 2, "--method", "kmeans", "--ignore-missing"]
         assert run("cluster", visits_file, *options).exit_code == 2
+
+
+class TestDensity:
+    @pytest.fixture
+    def rings(self, tmp_path):
+        rng = np.random.default_rng(0)
+        angle = rng.uniform(0, 2 * np.pi, 400)
+        radius = np.repeat([1.0, 3.0], 200) + rng.normal(scale=0.08, size=400)
+        frame = pl.DataFrame({"x": radius * np.cos(angle), "y": radius * np.sin(angle)})
+        path = tmp_path / "rings.csv"
+        pl.concat([frame, pl.DataFrame({"x": [9.0, -9.0], "y": [9.0, 9.0]})]).write_csv(path)
+        return path
+
+    def test_clusters_and_noise(self, run, rings, tmp_path):
+        out = {end: tmp_path / f"out{end}" for end in (".tacit", ".csv", ".html", ".svg")}
+        written = [word for path in out.values() for word in ("-o", path)]
+        options = ["--method", "hdbscan", "--min-cluster-size", 20]
+        told = json.loads(run("cluster", rings, *options, "--json").stdout)
+        assert [c["size"] for c in told["clusters"]] == [200, 200, 2]
+        assert told["clusters"][-1]["name"] == "noise"
+        assert told["facts"] == {"noise": 2}
+        text = run("cluster", rings, *options, *written).stdout
+        assert "2, and 2 records of noise" in text
+        frame = pl.read_csv(out[".csv"])
+        assert frame.columns == ["cluster", "membership"]
+        assert frame["cluster"].tail(2).to_list() == [-1, -1]
+        assert frame["cluster"].n_unique() == 3
+        predicted = run("predict", out[".tacit"], rings).stdout.split()
+        assert predicted[0] == "cluster"
+        assert predicted[1:] == [str(label) for label in frame["cluster"]]
+        assert "SparseHDBSCAN" in run("show", out[".tacit"]).stdout
+        for end in (".html", ".svg"):
+            assert out[end].stat().st_size > 1000
+
+    def test_what_is_not_for_it(self, run, rings, visits_file):
+        result = run("cluster", rings, "--method", "hdbscan", "-k", 3)
+        assert result.exit_code == 2
+        assert "follows from the data" in result.output
+        result = run("cluster", visits_file, "-k", 3, "--min-samples", 3)
+        assert result.exit_code == 2
+        assert "is for --method hdbscan" in result.output

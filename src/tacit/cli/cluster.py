@@ -16,6 +16,7 @@ from tacit.cli.predict import Prediction, prediction_frame
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid
 from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
+from tacit.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,6 +30,7 @@ __all__ = ["COMMAND", "cluster", "traits_json"]
 _CRITERIA = {"cheeseman_stutz": "Cheeseman–Stutz", "bic": "BIC", "icl": "ICL"}
 _AXES = _CRITERIA | {"cheeseman_stutz": "Cheeseman–Stutz score (nats)"}
 _search_option = partial(typer.Option, rich_help_panel="The number of clusters")
+_density_option = partial(typer.Option, rich_help_panel="For --method hdbscan")
 _ENDINGS = (".tacit", ".html", *PICTURES, *FRAMES)
 
 
@@ -47,7 +49,22 @@ Criterion = Annotated[
     Literal["cheeseman_stutz", "bic", "icl"], _search_option(help="What -k auto decides by.")
 ]
 Method = Annotated[
-    Literal["mixture", "kmeans"], typer.Option(help="A naive-Bayes mixture by EM, or k-means.")
+    Literal["mixture", "kmeans", "hdbscan"],
+    typer.Option(help="A naive-Bayes mixture by EM, k-means, or dense regions of any shape."),
+]
+MinClusterSize = Annotated[
+    int | None, _density_option(min=2, help="The fewest records of a cluster; 5 unless told.")
+]
+MinSamples = Annotated[
+    int | None,
+    _density_option(
+        min=1,
+        help="Which nearest record says how dense it is around one, itself the first; the more, "
+        "the more noise. As --min-cluster-size unless told.",
+    ),
+]
+Normalize = Annotated[
+    bool, _density_option("--normalize", help="Measure distances between columns scaled to [0, 1].")
 ]
 Init = Annotated[str | None, typer.Option(help="How clusters begin; as the method names its ways.")]
 NInit = Annotated[int, typer.Option(min=1, help="Starts; the best is kept.")]
@@ -74,6 +91,9 @@ def cluster(
     n_init: NInit = 5,
     prior: Prior = "auto",
     ignore_missing: IgnoreMissing = False,
+    min_cluster_size: MinClusterSize = None,
+    min_samples: MinSamples = None,
+    normalize: Normalize = False,
     random_state: RandomState = 0,
     output: Outputs = None,
     top: Top = 5,
@@ -85,11 +105,16 @@ def cluster(
     the fraction of the cluster that has the value, that of all records, the first by the second
     (the lift) and an interval that holds the lift with a probability of 95%.
 
-    Output: the model (.tacit), a page (.html), a picture (.svg, .png, .pdf), or the cluster of each
-    record (.csv, .parquet, …).
+    With --method hdbscan records are compared by the distance of their numbers (other labels become
+    columns of 0 and 1); how many clusters there are follows from the data, and what is in none is
+    noise, the last one that is listed.
+
+    Output: the model (.tacit), a page (.html), a picture (.svg, .png, .pdf; of the condensed tree
+    for hdbscan), or the cluster of each record (.csv, .parquet, …; -1 for noise).
 
     JSON: an object with method, records, columns, stored, facts (an object: for a mixture
-    log_likelihood, iterations and converged, for k-means inertia and iterations), selection (for
+    log_likelihood, iterations and converged, for k-means inertia and iterations, for hdbscan
+    noise), selection (for
     -k auto a list of objects: clusters and their scores) and clusters, a list of objects with name,
     size, fraction, over and under: lists of objects with column, label, probability, overall,
     lift, lower and upper.
@@ -99,6 +124,10 @@ def cluster(
     wanted = _wanted(n_clusters, method)
     if ignore_missing and method != "mixture":
         raise typer.BadParameter("is for --method mixture", param_hint="--ignore-missing")
+    density = _density_settings(
+        method,
+        {"min_cluster_size": min_cluster_size, "min_samples": min_samples, "normalize": normalize},
+    )
     strength = _strength(prior)
     outputs = check_outputs(output, _ENDINGS, source.path)
     table = source.read_table()
@@ -115,15 +144,24 @@ def cluster(
             "prior": strength,
             "missing": "ignore" if ignore_missing else "state",
         }
+    if method == "hdbscan":
+        settings = density | {"n_jobs": source.n_jobs}
     start = perf_counter()
     model = _fit(table, method, wanted, settings)
     seconds = perf_counter() - start
-    profile = model.profile() if method == "mixture" else _kmeans_profile(model, table, strength)
-    selection = model.selection_.to_dicts() if wanted == "auto" else []
+    profile = model.profile() if method == "mixture" else _profile(model, table, strength)
+    selection = []
+    if wanted == "auto" and method == "mixture":
+        selection = model.selection_.to_dicts()
     facts = _facts(model)
     rows = [
         *table.summary().rows()[:3],
-        ("clusters", _count(profile.n_clusters, wanted, criterion, max_clusters, table.n_records)),
+        (
+            "clusters",
+            _count(profile.n_clusters, wanted, criterion, max_clusters, table.n_records)
+            if method != "hdbscan"
+            else f"{model.n_clusters_}, and {facts['noise']:,} records of noise",
+        ),
         *_fact_rows(facts),
         ("time", f"{seconds:.2f} s"),
     ]
@@ -132,7 +170,8 @@ def cluster(
         curve=_curve(selection, criterion), criterion=_AXES[criterion],
     )  # fmt: skip
     for path in outputs:
-        shown = profile if path.suffix.lower() in PICTURES else model
+        drawn = path.suffix.lower() in PICTURES and method != "hdbscan"
+        shown = profile if drawn else model
         write_model(shown, path, page=page, frame=partial(_labels, model, table))
     if json:
         print_json(_as_json(method, table, facts, selection, profile, top))
@@ -151,6 +190,8 @@ def _labels(model: Any, table: Table | PartitionedTable) -> pl.DataFrame:
 
     if isinstance(table, tacit.Table):
         labels = prediction_frame(model, model.labels_)
+        if isinstance(model, tacit.SparseHDBSCAN):
+            labels = labels.with_columns(pl.Series("membership", model.probabilities_))
         frame: pl.DataFrame = put_index(labels, table.index, "polars")
         return frame
     return pl.concat(table.map(Prediction(model)))
@@ -180,6 +221,12 @@ def _fit(
     from sklearn.exceptions import ConvergenceWarning
 
     number = "the number of" if wanted == "auto" else f"{wanted:,}"
+    if method == "hdbscan":
+        if not isinstance(table, tacit.Table) or table.weights is not None:
+            what = "partitions" if not isinstance(table, tacit.Table) else "weights"
+            raise InputError(f"--method hdbscan compares single records; {what} are not for it")
+        with working(f"looking for dense regions of {table.n_records:,} records"):
+            return tacit.SparseHDBSCAN(**settings).fit(table)
     with working(f"looking for {number} clusters of {table.n_records:,} records"):
         if wanted == "auto" or method == "mixture":
             return tacit.NaiveBayesMixture(wanted, **settings).fit(table)
@@ -206,11 +253,30 @@ def _strength(text: str) -> float | Literal["auto"]:
     )
 
 
-def _kmeans_profile(
-    model: KMeans, table: Table | PartitionedTable, strength: float | Literal["auto"]
+def _density_settings(method: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return what was said of the density of clusters."""
+    told = {name: value for name, value in given.items() if value not in (None, False)}
+    if told and method != "hdbscan":
+        hint = f"--{next(iter(told)).replace('_', '-')}"
+        raise typer.BadParameter("is for --method hdbscan", param_hint=hint)
+    return told
+
+
+def _profile(
+    model: KMeans | tacit.SparseHDBSCAN,
+    table: Table | PartitionedTable,
+    strength: float | Literal["auto"],
 ) -> Profile:
-    """Return who the clusters of k-means are."""
+    """Return who the clusters of k-means, or those by density and the noise, are."""
     prior = 1.0 if strength == "auto" else strength
+    if isinstance(model, tacit.SparseHDBSCAN):
+        import numpy as np
+
+        assert isinstance(table, tacit.Table)
+        n = model.n_clusters_
+        names = [*(f"cluster {k}" for k in range(n)), "noise"]
+        labels = np.where(model.labels_ < 0, n, model.labels_)
+        return tacit.mixture.Profile.from_labels(table.cut(), labels, prior=prior, names=names)
     if isinstance(table, tacit.Table):
         return tacit.mixture.Profile.from_labels(table, model.labels_, prior=prior)
     return model.profile(table, prior=prior)
@@ -218,8 +284,12 @@ def _kmeans_profile(
 
 def _wanted(text: str, method: str) -> int | Literal["auto"]:
     """Read the number of clusters."""
+    if method == "hdbscan" and text != "auto":
+        raise typer.BadParameter(
+            "how many there are follows from the data with --method hdbscan", param_hint="-k"
+        )
     if text == "auto":
-        if method == "mixture":
+        if method in ("mixture", "hdbscan"):
             return "auto"
         raise typer.BadParameter("auto is for --method mixture; say how many", param_hint="-k")
     if text.isdecimal() and int(text) > 0:
@@ -261,6 +331,8 @@ def _facts(model: Any) -> dict[str, Any]:
         "converged": "converged_",
     }
     values = {name: getattr(model, attribute, None) for name, attribute in names.items()}
+    if isinstance(model, tacit.SparseHDBSCAN):
+        values["noise"] = int((model.labels_ < 0).sum())
     return {name: _plain(value) for name, value in values.items() if value is not None}
 
 

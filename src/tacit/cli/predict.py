@@ -240,7 +240,7 @@ def prediction_frame(
     """Return a row for each record: what it is, and the probability of each class or cluster."""
     import polars as pl
 
-    if hasattr(model, "n_clusters"):
+    if hasattr(model, "n_clusters") or hasattr(model, "n_clusters_"):
         what, heads = "cluster", [f"cluster {k}" for k in range(_width(probabilities))]
     else:
         known = getattr(model, "classes_", range(_width(probabilities)))

@@ -1,5 +1,7 @@
 """Learning from similarities of near objects only: projection, grid; neighbours, cuts, SVM."""
 
+from tacit.similarity.clusters.condensed import CondensedTree
+from tacit.similarity.clusters.hdbscan import SparseHDBSCAN
 from tacit.similarity.cuts.classifier import NormalizedCutClassifier
 from tacit.similarity.cuts.minimum_cut import minimum_cut, normalized_cut, normalized_cut_path
 from tacit.similarity.cuts.result import Cut, CutPath, MinimumCut
@@ -17,6 +19,7 @@ from tacit.similarity.tuning.result import Tuning
 from tacit.similarity.tuning.tune import tune
 
 __all__ = [
+    "CondensedTree",
     "Cut",
     "CutPath",
     "Forecast",
@@ -27,6 +30,7 @@ __all__ = [
     "PropagatedLabels",
     "SimilarityJoin",
     "SparseComputation",
+    "SparseHDBSCAN",
     "SparseKNeighborsClassifier",
     "SparseKNeighborsRegressor",
     "SparseNeighbors",
