@@ -18,7 +18,7 @@ from tacit.similarity import state as files
 from tacit.similarity.clusters.condensed import NOISE, CondensedTree, Selection, condense
 from tacit.similarity.clusters.reachability import first_reached, spanning_tree, unit_rows
 from tacit.similarity.neighbors.search import NeighborIndex
-from tacit.similarity.projection.centred import column_ranges, scale_columns
+from tacit.similarity.projection.centred import ColumnScaling
 from tacit.table.one_hot import OneHot
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class SparseHDBSCAN(ClusterMixin, Estimator):  # type: ignore[misc]
         """
         self._check_parameters()
         self.encoder_, numbers = OneHot.fit(X, self)
-        self._scales = column_ranges(numbers) if self.normalize else None
+        self._scaling = ColumnScaling.of(numbers) if self.normalize else None
         self._set_objects(self._measured(numbers))
         n = self._numbers.shape[0]
         n_core = self._n_core(n)
@@ -219,7 +219,7 @@ class SparseHDBSCAN(ClusterMixin, Estimator):  # type: ignore[misc]
 
     def _measured(self, numbers: Any) -> Any:
         """Return what distances are measured between."""
-        scaled = scale_columns(numbers, self._scales)
+        scaled = numbers if self._scaling is None else self._scaling(numbers)
         return unit_rows(scaled) if self.metric == "cosine" else scaled
 
     def _set_objects(self, numbers: Any) -> None:
@@ -309,8 +309,8 @@ class SparseHDBSCAN(ClusterMixin, Estimator):  # type: ignore[misc]
             "object_clusters": tree.object_clusters,
             "object_lambdas": tree.object_lambdas,
         }
-        if self._scales is not None:
-            arrays["scales"] = self._scales
+        if self._scaling is not None:
+            arrays["scales"] = self._scaling.ranges
         return arrays | files.numbers_arrays(self._numbers) | files.settings(self, {})
 
     @classmethod
@@ -322,7 +322,9 @@ class SparseHDBSCAN(ClusterMixin, Estimator):  # type: ignore[misc]
         model.encoder_ = OneHot.from_json(state["encoder"].tobytes())
         files.read_names(model, facts, model.encoder_)
         n, width = len(state["cores"]), len(model.encoder_.names)
-        model._scales = files.read_floats(state, "scales", (width,)) if "scales" in state else None
+        model._scaling = None
+        if "scales" in state:
+            model._scaling = ColumnScaling(files.read_floats(state, "scales", (width,)))
         model._set_objects(files.read_numbers(state, n, model.encoder_))
         model._cores = files.read_floats(state, "cores", (n,))
         model._n_core(n)
