@@ -51,12 +51,14 @@ class SplitPrices {
   void find(const Count& count) {
     std::int64_t few = 0, enough = count(1);  // few are too few
     while (enough - few > 1) {
-      const std::int64_t middle = few + (enough - few) / 2, n = count(middle);
-      if (n <= middle) {
-        enough = middle;
+      // Nearer to what was too few: counts fall slowly.
+      const std::int64_t next = few + std::max<std::int64_t>((enough - few) / 4, 1);
+      const std::int64_t n = count(next);
+      if (n <= next) {
+        enough = next;
         few = std::max(few, n - 1);
       } else {
-        few = middle;
+        few = next;
         enough = std::min(enough, n);
       }
     }
