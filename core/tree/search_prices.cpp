@@ -112,7 +112,8 @@ void SplitSearch<T>::find_prices(const CountedLeaf<T>& leaf) {
     const Run& run = runs_[k];
     below = 0;
     above = whole;
-    for (std::int64_t i = run.begin; i < run.end; ++i) consider(sides_[static_cast<std::size_t>(i)]);
+    for (std::int64_t i = run.begin; i < run.end; ++i)
+      consider(sides_[static_cast<std::size_t>(i)]);
     if (rest != rests_.cend() && *rest == static_cast<std::int64_t>(k))
       consider(sides_[static_cast<std::size_t>(leaf.n + (rest++ - rests_.cbegin()))]);
     if (missing != missing_runs_.cend() && missing->run.column == run.column) {

@@ -29,9 +29,7 @@ class SplitPrices {
     if (by_leaf()) return price(column, log_columns_);
     return rules_.split_price + (rules_.extra_price.empty() ? 0.0 : rules_.extra_price[at]);
   }
-  double least() const {
-    return by_leaf() ? std::max(log_columns_, kLeast) : rules_.split_price;
-  }
+  double least() const { return by_leaf() ? std::max(log_columns_, kLeast) : rules_.split_price; }
 
   static constexpr std::int64_t kFewest = 10;
   static constexpr double kLeast = 2.302585092994046;  // its logarithm
