@@ -196,6 +196,11 @@ class Tree(Engine):
         Look at arrays that arrays() made; ValueError if they are not a tree. With fetch(array, block), blocks of the arrays with unread bytes are read, and checked, when they are used.
         """
 
+def linked_tables(codes: Sequence[Values], arities: Ints, times: Values | None, n_records: int, conditions: Sequence[Sequence[int]], selections: Sequence[Sequence[int]], selection_of: Sequence[int], column_sets: Sequence[Sequence[int]], n_cells: int, n_jobs: int) -> Ints:
+    """
+    Tables of several selections in one pass. A condition is a column, and the first and last code of each range; a selection, the numbers of its conditions.
+    """
+
 class Planner(Engine):
     """Chooses an engine for each question."""
 
@@ -491,15 +496,21 @@ def strongest_links(indptr: Ints, indices: Indices, weights: Floats, k: int, n_j
     The columns of the k largest values of each row of a CSR array; -1 beyond short rows.
     """
 
+class NarrowNumbers:
+    """Fewer numbers of objects, which rule out most of them."""
+
 class NearNeighbours:
     """Objects in an order in which neighbours are found."""
 
     def __init__(self, numbers: Numbers | tuple[Ints, Indices, Numbers], width: int, coords: Floats, n_split: int, cells: Indices | None, n_jobs: int) -> None: ...
 
-    def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], coords: Floats, k: int, cells: Indices | None, positions: Floats | None, resolution: Indices | None, widths: Floats | None, reach: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags]:
+    def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], coords: Floats, k: int, cells: Indices | None, positions: Floats | None, resolution: Indices | None, widths: Floats | None, reach: float, narrow: NarrowNumbers | None, narrow_numbers: Floats | None, error: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags]:
         """
         The k nearest objects of each query: distances, objects, how often it looked farther, and whether nothing was near at first.
         """
+
+    def narrow(self, numbers: Floats, farthest: float, n_jobs: int) -> NarrowNumbers:
+        """Rows that are no farther apart than objects; the largest norm of one."""
 
 def check_graph(indptr: Ints, indices: Indices, weights: Numbers, zeros_are_edges: bool, directed: bool) -> tuple[int, int, int]:
     """

@@ -146,4 +146,6 @@ def _distinct(table: Table) -> tuple[NDArray[np.int64], NDArray[Any]]:
     group = np.cumsum(changes) - 1
     if table.weights is None:
         return first, np.bincount(group, minlength=len(first))
-    return first, np.bincount(group, table.weights[order], len(first))
+    times = np.bincount(group, table.weights[order], len(first))
+    whole = (times == np.floor(times)).all()  # as how often distinct records of partitions occur
+    return first, times.astype(np.int64) if whole else times
