@@ -489,15 +489,21 @@ def strongest_links(indptr: Ints, indices: Indices, weights: Floats, k: int, n_j
     The columns of the k largest values of each row of a CSR array; -1 beyond short rows.
     """
 
+class NarrowNumbers:
+    """Fewer numbers of objects, which rule out most of them."""
+
 class NearNeighbours:
     """Objects in an order in which neighbours are found."""
 
     def __init__(self, numbers: Numbers | tuple[Ints, Indices, Numbers], width: int, coords: Floats, n_split: int, cells: Indices | None, n_jobs: int) -> None: ...
 
-    def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], coords: Floats, k: int, cells: Indices | None, positions: Floats | None, resolution: Indices | None, widths: Floats | None, reach: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags]:
+    def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], coords: Floats, k: int, cells: Indices | None, positions: Floats | None, resolution: Indices | None, widths: Floats | None, reach: float, narrow: NarrowNumbers | None, narrow_numbers: Floats | None, error: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags, int]:
         """
-        The k nearest objects of each query: distances, objects, how often it looked farther, and whether nothing was near at first.
+        The k nearest objects of each query: distances, objects, how often it looked farther, whether nothing was near at first; and how many pairs were compared.
         """
+
+    def narrow(self, numbers: Floats, farthest: float, n_jobs: int) -> NarrowNumbers:
+        """Rows that are no farther apart than objects; the largest norm of one."""
 
 def check_graph(indptr: Ints, indices: Indices, weights: Numbers, zeros_are_edges: bool, directed: bool) -> tuple[int, int, int]:
     """
