@@ -33,7 +33,8 @@ __all__ = ["bundle", "packed_records", "write_page"]
 # Each module after those that it imports.
 MODULES = (
     "state", "source", "measures", "paint", "linked", "dom", "conditions", "cards", "code",
-    "export", "header", "difference", "models", "pair", "page", "offline",
+    "export", "header", "difference", "graph", "webview", "netview", "basketviews", "treeviews",
+    "models", "pair", "page", "offline",
 )  # fmt: skip
 _RARE = 1 / 8  # the fraction of records without the default up to which they are listed
 _START = """const page = new Page(new Offline());
