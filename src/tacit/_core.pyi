@@ -504,9 +504,9 @@ class NearNeighbours:
 
     def __init__(self, numbers: Numbers | tuple[Ints, Indices, Numbers], width: int, coords: Floats, n_split: int, cells: Indices | None, n_jobs: int) -> None: ...
 
-    def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], coords: Floats, k: int, cells: Indices | None, positions: Floats | None, resolution: Indices | None, widths: Floats | None, reach: float, narrow: NarrowNumbers | None, narrow_numbers: Floats | None, error: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags]:
+    def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], coords: Floats, k: int, cells: Indices | None, positions: Floats | None, resolution: Indices | None, widths: Floats | None, reach: float, narrow: NarrowNumbers | None, narrow_numbers: Floats | None, error: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags, int]:
         """
-        The k nearest objects of each query: distances, objects, how often it looked farther, and whether nothing was near at first.
+        The k nearest objects of each query: distances, objects, how often it looked farther, whether nothing was near at first; and how many pairs were compared.
         """
 
     def narrow(self, numbers: Floats, farthest: float, n_jobs: int) -> NarrowNumbers:
@@ -655,7 +655,7 @@ class RuleGrower:
 
 def mine_itemsets(records: Records, min_count: int, kind: str, sizes: tuple[int, int], top: int, weights: Ints | None, excluded: Flags | None, groups: Flags | None, labels: NDArray[np.uint32] | None, alone: Ints | None, n_beside: int, max_bytes: tuple[int, int], count_only: bool, n_jobs: int) -> Any:
     """
-    The frequent itemsets, the most frequent first: offsets, value ids or their labels, counts, the least count, and how it ended ("complete", "too many", "interrupted"); count_only: how many sets and items.
+    The frequent itemsets, the most frequent first: offsets, value ids or their labels, counts, the least count, and how it ended ("complete", "too many", "interrupted", or "too large": the item whose records take more than can be searched at a time, and what they take as its count); count_only: how many sets and items.
     """
 
 def superset_counts(indptr: Ints, items: NDArray[np.uint32], counts: Ints, n_items: int, asked_indptr: Ints, asked_items: NDArray[np.uint32], n_jobs: int) -> Ints:

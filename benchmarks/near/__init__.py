@@ -1,0 +1,1 @@
+"""Neighbours, exactly: dense objects and sparse ones, against exact and approximate peers."""
