@@ -547,6 +547,11 @@ def condense_tree(a: Indices, b: Indices, heights: Floats, n_objects: int, least
     The clusters of a spanning tree: parents, children, heights at which these leave, sizes.
     """
 
+def graph_merges(indptr: Ints, indices: Indices, distances: Floats, sizes: Ints, points: Floats | None) -> tuple[Indices, Indices, Floats, Ints]:
+    """
+    Merge along the edges of a graph, by Ward's distance of points, or without points by the mean length of edges: the two nodes of each merge, its height and its size.
+    """
+
 def sparse_product(indptr: Ints, indices: Indices, numbers: Numbers, n_columns: int, right: Floats, transposed: bool, n_jobs: int) -> Floats:
     """Multiply sparse rows, or their transpose, with a narrow matrix."""
 

@@ -138,8 +138,8 @@ class SparseHDBSCAN(ClusterMixin, Estimator):  # type: ignore[misc]
         n = self._numbers.shape[0]
         n_core = self._n_core(n)
         tree = spanning_tree(self._numbers, n_core, self.n_jobs)
-        if self.metric == "cosine":  # between unit rows, half of the square is 1 less the cosine
-            tree = type(tree)(tree.a, tree.b, tree.reach**2 / 2, tree.cores**2 / 2)
+        if self.metric == "cosine":
+            tree = tree.of_cosines()
         self._cores = tree.cores
         self._keep(condense(tree, int(self.min_cluster_size)))
         return self
@@ -158,7 +158,8 @@ class SparseHDBSCAN(ClusterMixin, Estimator):  # type: ignore[misc]
         """Return the cluster that each object would be in if it came alone; -1 for noise.
 
         It would leave the tree's clusters where it reaches its first object. The tree itself stays
-        as it is.
+        as it is. An object that was fitted counts once more when it comes again, so that it is
+        denser around it: what was noise may then be at the edge of a cluster.
 
         Parameters
         ----------
@@ -224,12 +225,12 @@ class SparseHDBSCAN(ClusterMixin, Estimator):  # type: ignore[misc]
 
     def _set_objects(self, numbers: Any) -> None:
         self._numbers = numbers
-        self._neighbors: NeighborIndex | None = None
+        self._kept: dict[str, NeighborIndex] = {}  # in a dict, as predictions set no attributes
 
     def _index(self) -> NeighborIndex:
-        if self._neighbors is None:
-            return NeighborIndex(self._numbers, n_jobs=self.n_jobs)
-        return self._neighbors
+        if "index" not in self._kept:
+            self._kept["index"] = NeighborIndex(self._numbers, n_jobs=self.n_jobs)
+        return self._kept["index"]
 
     def _keep(self, tree: CondensedTree) -> None:
         """Choose clusters of the tree, and set what follows from them."""

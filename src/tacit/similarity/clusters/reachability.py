@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["Reached", "SpanningTree", "first_reached", "spanning_tree", "unit_rows"]
+__all__ = [
+    "Reached",
+    "SpanningTree",
+    "first_reached",
+    "metric_tree",
+    "spanning_tree",
+    "unit_rows",
+]
 
 _BOUNDS = 10  # coordinates that rule boxes out
 _SAMPLE = 20_000  # objects that say which coordinates do so best
@@ -36,6 +43,10 @@ class SpanningTree:
     b: NDArray[np.int32]
     reach: Floats  # at which both ends reach each other
     cores: Floats  # (n_objects,)
+
+    def of_cosines(self) -> SpanningTree:
+        """Return the tree of unit rows by 1 less the cosine: half of the squared distance."""
+        return SpanningTree(self.a, self.b, self.reach**2 / 2, self.cores**2 / 2)
 
 
 def spanning_tree(numbers: Any, n_core: int, n_jobs: int | None = None) -> SpanningTree:
@@ -75,6 +86,13 @@ def spanning_tree(numbers: Any, n_core: int, n_jobs: int | None = None) -> Spann
         for one, other in ((first[here], a), (others, b))
     ]
     return SpanningTree(ends[0], ends[1], reach[order], cores[place])
+
+
+def metric_tree(numbers: Any, n_core: int, metric: str, n_jobs: int | None = None) -> SpanningTree:
+    """Return the minimum spanning tree by Euclidean distance, or by 1 less the cosine."""
+    if metric == "cosine":
+        return spanning_tree(unit_rows(numbers), n_core, n_jobs).of_cosines()
+    return spanning_tree(numbers, n_core, n_jobs)
 
 
 def _places(numbers: Any) -> tuple[Ints, Ints, Ints]:

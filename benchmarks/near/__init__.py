@@ -1,0 +1,1 @@
+"""Near things: exact neighbours, clusters and support vectors against peers."""
