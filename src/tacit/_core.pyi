@@ -532,6 +532,11 @@ class CosineNeighbours:
         All rows with a cosine of at least that: offsets by query, rows, distances.
         """
 
+    def reach_tree(self, nearest: Indices, counts: Ints, n_core: int, n_jobs: int) -> tuple[Indices, Indices, Floats, Floats]:
+        """
+        The minimum spanning tree of mutual reachability by 1 less the cosine: as reach_tree.
+        """
+
 def reach_tree(numbers: Numbers | tuple[Ints, Indices, Numbers], width: int, coords: Floats, nearest: Indices, counts: Ints, n_core: int, n_jobs: int) -> tuple[Indices, Indices, Floats, Floats]:
     """
     The minimum spanning tree of mutual reachability: the ends of its edges, ascending, and their lengths; and the core distance of each object.

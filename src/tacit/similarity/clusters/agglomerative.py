@@ -147,7 +147,8 @@ class SparseAgglomerative(NearClusters):
         self._cut(n)
 
     def _single(self, n: int) -> _Merges:
-        tree = metric_tree(self._numbers, 1, self.metric, self.n_jobs)
+        numbers = unit_rows(self._numbers) if self.metric == "cosine" else self._numbers
+        tree = metric_tree(numbers, 1, self.metric, self.n_jobs)
         return _along_edges(tree.a, tree.b, tree.reach, n)
 
     def _along(self, n: int, graph: NearGraph | None) -> _Merges:

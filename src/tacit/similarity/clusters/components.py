@@ -11,7 +11,7 @@ from scipy.sparse import csgraph
 from tacit.machine import check_int
 from tacit.parameters import check_number, store_parameters
 from tacit.similarity.clusters.near_clusters import NearClusters, number_clusters
-from tacit.similarity.clusters.reachability import metric_tree
+from tacit.similarity.clusters.reachability import metric_tree, unit_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -82,7 +82,8 @@ class SparseComponents(NearClusters):
 
     def _cluster(self, n: int, graph: NearGraph | None) -> None:
         if graph is None and self.radius is not None:
-            tree = metric_tree(self._numbers, 1, self.metric, self.n_jobs)
+            numbers = unit_rows(self._numbers) if self.metric == "cosine" else self._numbers
+            tree = metric_tree(numbers, 1, self.metric, self.n_jobs)
             short = tree.reach <= self.radius
             ends = (tree.a[short], tree.b[short])
             edges = sparse.coo_array((np.ones(len(ends[0])), ends), (n, n))

@@ -18,7 +18,7 @@ from tacit.table.containers import is_sparse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["METRICS", "SET_METRICS", "ExactIndex", "Metric", "exact_index"]
+__all__ = ["METRICS", "SET_METRICS", "CosineIndex", "ExactIndex", "Metric", "exact_index"]
 
 Metric: TypeAlias = Literal["euclidean", "cosine", "jaccard", "overlap", "hamming"]
 SET_METRICS = ("jaccard", "overlap", "hamming")  # of which columns are not 0
@@ -69,7 +69,7 @@ def exact_index(numbers: Any, metric: Metric, n_jobs: int | None = None) -> Exac
         return _UnitIndex(numbers, n_jobs)
     if len(numbers.data) and (numbers.data == numbers.data[0]).all() and numbers.data[0] > 0:
         return _SetIndex(numbers, metric)  # lengths have no bearing: sets, counted exactly
-    return _CosineIndex(numbers)
+    return CosineIndex(numbers)
 
 
 class _SetIndex:
@@ -110,7 +110,7 @@ class _SetIndex:
         return _no_farther(found, radius)
 
 
-class _CosineIndex:
+class CosineIndex:
     """Sparse vectors by their angles, by inverted lists."""
 
     def __init__(self, numbers: Any) -> None:
@@ -144,6 +144,16 @@ class _CosineIndex:
         least = 1 - radius - _SLACK
         found = self._index.within(*self._rows, False, True, least, count_jobs(n_jobs))
         return _no_farther(found, radius)
+
+    def reach_tree(
+        self, nearest: NDArray[np.int32], counts: NDArray[np.int64], n_core: int, n_jobs: int | None
+    ) -> tuple[Any, Any, Any, Any]:
+        """Return the minimum spanning tree of mutual reachability, and core distances.
+
+        Both ends of its edges, ascending, and their lengths. `nearest` are the nearest objects of
+        each, itself the first; each stands for `counts` objects.
+        """
+        return self._index.reach_tree(nearest, counts, n_core, count_jobs(n_jobs))
 
 
 class _EuclideanIndex:
