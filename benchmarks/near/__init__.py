@@ -1,1 +1,1 @@
-"""Neighbours, exactly: dense objects and sparse ones, against exact and approximate peers."""
+"""Near objects: exact neighbours, clusters and support vectors, beside exact and approximate peers."""

@@ -545,6 +545,11 @@ class CosineNeighbours:
         All rows with a cosine of at least that: offsets by query, rows, distances.
         """
 
+    def reach_tree(self, nearest: Indices, counts: Ints, n_core: int, n_jobs: int) -> tuple[Indices, Indices, Floats, Floats]:
+        """
+        The minimum spanning tree of mutual reachability by 1 less the cosine: as reach_tree.
+        """
+
 def reach_tree(numbers: Numbers | tuple[Ints, Indices, Numbers], width: int, coords: Floats, nearest: Indices, counts: Ints, n_core: int, n_jobs: int) -> tuple[Indices, Indices, Floats, Floats]:
     """
     The minimum spanning tree of mutual reachability: the ends of its edges, ascending, and their lengths; and the core distance of each object.
@@ -558,6 +563,11 @@ def merge_edges(a: Indices, b: Indices, n_objects: int) -> tuple[Indices, Indice
 def condense_tree(a: Indices, b: Indices, heights: Floats, n_objects: int, least_size: int) -> tuple[Indices, Indices, Floats, Ints]:
     """
     The clusters of a spanning tree: parents, children, heights at which these leave, sizes.
+    """
+
+def graph_merges(indptr: Ints, indices: Indices, distances: Floats, sizes: Ints, points: Floats | None) -> tuple[Indices, Indices, Floats, Ints]:
+    """
+    Merge along the edges of a graph, by Ward's distance of points, or without points by the mean length of edges: the two nodes of each merge, its height and its size.
     """
 
 def sparse_product(indptr: Ints, indices: Indices, numbers: Numbers, n_columns: int, right: Floats, transposed: bool, n_jobs: int) -> Floats:

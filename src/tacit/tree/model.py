@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from tacit.table.input_spec import Origin
     from tacit.tree.nodes import Nodes
 
-__all__ = ["TreeModel", "class_probabilities", "class_score", "leaf_means", "number_score", "paid_for_leaves"]
+__all__ = [
+    "TreeModel",
+    "class_probabilities",
+    "class_score",
+    "leaf_means",
+    "number_score",
+    "paid_for_leaves",
+]
 
 
 @dataclass(eq=False, repr=False)
