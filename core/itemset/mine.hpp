@@ -60,7 +60,7 @@ struct Itemsets {
   Buffer<std::uint32_t> items;  // value ids (or their labels), ascending within a set
   Buffer<std::int64_t> counts;  // records with the set, or the sum of their weights
   std::int64_t n_sets = 0, n_items = 0;
-  std::int64_t min_count = 0;                // of the sets: greater than asked for where `top` cuts
+  std::int64_t min_count = 0;  // of the sets: greater than asked for where `top` cuts
   MineStatus status = MineStatus::complete;
 };
 

@@ -176,8 +176,13 @@ def test_the_most_frequent_come_first_and_then_the_smaller(kind, given_baskets, 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(given_baskets=baskets(), more=st.sampled_from([0, 100, 1000, 5000]),
-       top=st.sampled_from([0, 0, 7]), jobs=st.sampled_from(JOBS), sparse=st.booleans())  # fmt: skip
+@given(
+    given_baskets=baskets(),
+    more=st.sampled_from([0, 100, 1000, 5000]),
+    top=st.sampled_from([0, 0, 7]),
+    jobs=st.sampled_from(JOBS),
+    sparse=st.booleans(),
+)
 @settings(max_examples=80)
 def test_first_items_in_groups_find_the_same(kind, given_baskets, more, top, jobs, sparse):
     records, weights, min_count = given_baskets
