@@ -6,7 +6,7 @@
 // dense, whichever is the cheaper to count; bitmaps shrink to the records that are left.
 //
 // The first projection, of which all others are made, takes 8 bytes a stored value and 4 a record, 8
-// more each with weights.
+// more each with weights; of bitmaps, half of that for values, and a bit for each record and item.
 //
 // Exact. The most frequent sets come first, of those level the smaller. Neither the order nor the
 // content of the result depends on n_jobs.
