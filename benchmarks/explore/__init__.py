@@ -1,0 +1,1 @@
+"""The explorer's server against what else answers drags over linked views."""
