@@ -7,7 +7,7 @@ import { bdi, choice, el, hint, number, select } from "./dom.js";
 import { openExport } from "./export.js";
 import { selectionBar } from "./header.js";
 import { Linked } from "./linked.js";
-import { crossMeasures, difference, entropy, sum } from "./measures.js";
+import { crossMeasures, difference, entropy, sampleInterval, sum } from "./measures.js";
 import { colours } from "./paint.js";
 import { ModelsView } from "./models.js";
 import { PairView } from "./pair.js";
@@ -123,7 +123,6 @@ export class Page {
   read(text) {
     const { state, problem } = parseState(text, this.schema.fingerprint, this.arities);
     this.state = state;
-    if (this.state.view === "models" && !this.source.model) this.state.view = "overview";
     this.problem(problem);
   }
 
@@ -310,13 +309,26 @@ export class Page {
     const { a, b, against, scale } = this.state;
     const linked = this.a.get(c) ?? this.base[c];
     const note = this.note(c);
+    const margin = this.margin([c, ...a.keys()]);
     if (against === "all") {
-      return { a: linked, other: a.size ? this.base[c] : null, otherName: "all", paired: false, scale, note };
+      return { a: linked, other: a.size ? this.base[c] : null, otherName: "all", paired: false, scale, note, margin };
     }
     const own = within(linked, a.get(c));
     let other = this.base[c].map((count, k) => count - own[k]);
     if (against === "b" && b) other = /** @type {any} */ (within(this.b.get(c) ?? this.base[c], b.get(c)));
-    return { a: own, other, otherName: against === "b" ? "B" : "the rest", paired: true, scale, note };
+    return { a: own, other, otherName: against === "b" ? "B" : "the rest", paired: true, scale, note, margin };
+  }
+
+  /**
+   * The interval of counts that these columns take part in; null if they are exact.
+   * @param {Iterable<number>} columns
+   * @returns {import("./paint.js").Margin}
+   */
+  margin(columns) {
+    const { sample } = this.source;
+    const every = [...new Set(columns)].sort((x, y) => x - y);
+    if (!sample || !every.length || sample.exact.has(every.join())) return null;
+    return (count) => sampleInterval(count, sample.size, sample.of);
   }
 
   /** @param {number} c */
@@ -417,6 +429,7 @@ export class Page {
     if (!matches.length) below.push(el("p", { class: "quiet" }, "No column has this in its name or labels."));
     if (pages > 1) below.push(this.pager(page, pages, matches.length));
     if (this.schema.leftOut.length) below.push(this.leftOut());
+    if (!this.source.model) below.push(this.limits());
     if (views.firstChild !== this.grid) views.replaceChildren(this.grid);
     while (this.grid.nextSibling) this.grid.nextSibling.remove();
     views.append(...below);
@@ -453,13 +466,20 @@ export class Page {
     return el("p", { class: "notes" }, "Not shown: ", ...list, ".");
   }
 
+  /** What a file cannot answer. */
+  limits() {
+    const { sample } = this.source;
+    return el("p", { class: "notes" },
+      sample ? `This file holds a sample of ${number(sample.size)} of ${number(sample.of)} records. ${sample.exact.has("0,1") ? "Counts of one or two columns (a column under one condition, say) are exact" : "Counts of one column are exact"}; those of more are estimates, drawn with their 95 % intervals. ` : "Counts in this file are exact. ",
+      "Models, and the search for combinations, need `tacit explore` and the data.");
+  }
+
   // What is above the views
 
   tabs() {
     const { view } = this.state;
     /** @type {[State["view"], string][]} */
-    const names = [["overview", "Overview"], ["difference", "What is different"], ["pair", "Two columns"]];
-    if (this.source.model) names.push(["models", "Models"]);
+    const names = [["overview", "Overview"], ["difference", "What is different"], ["pair", "Two columns"], ["models", "Models"]];
     this.place("tabs").replaceChildren(...names.map(([value, text]) =>
       el("button", {
         "aria-current": value === view ? "page" : null,

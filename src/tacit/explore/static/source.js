@@ -36,7 +36,9 @@
  * @property {((request: object, signal?: AbortSignal) => Promise<any>) | null} findings
  * @property {((request: object) => Promise<any>) | null} model starts to learn a model
  * @property {((request: object) => Promise<any>) | null} job how far a model is
+ * @property {Sample | null} sample what is known, if not all records are
  */
+/** @typedef {{size: number, of: number, exact: Set<string>}} Sample the sets of columns whose tables are exact */
 
 /**
  * @param {ArrayBuffer} buffer the size of a count in the first of eight bytes, then the counts
@@ -74,6 +76,8 @@ export class Server {
     /** @type {number[]} */
     this.arities = [];
     this.requests = 0;
+    /** @type {Source["sample"]} */
+    this.sample = null;
   }
 
   /** @returns {Promise<Schema>} */
