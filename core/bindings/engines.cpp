@@ -166,7 +166,9 @@ using Lists = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::dev
 using Sums = nb::ndarray<const std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void tree_restore(Tree& tree, const Positions& order, const Words& nodes, const Words& varies,
-                  const Words& slots, const Lists& lists, const std::optional<Sums>& sums) {
+                  const Words& slots, const Lists& lists, const std::optional<Sums>& sums,
+                  const nb::object& fetch, std::size_t block,
+                  const std::vector<std::size_t>& unread) {
   const bool weighted = tree.store().weighted();
   if (nodes.shape(1) != sizeof(Node) / 4 || varies.shape(1) != sizeof(Vary) / 4 ||
       slots.shape(1) != 1 || lists.shape(1) != 1 || sums.has_value() != weighted ||
@@ -181,10 +183,26 @@ void tree_restore(Tree& tree, const Positions& order, const Words& nodes, const 
                           lists.data(),
                           lists.shape(0),
                           sums ? sums->data() : nullptr};
-  const char* problem = nullptr;
-  run([&] { problem = check_tree(tree.store(), order, arrays); });
-  if (problem) throw std::invalid_argument(problem);
-  tree.restore(arrays);
+  if (fetch.is_none()) {
+    const char* problem = nullptr;
+    run([&] { problem = check_tree(tree.store(), order, arrays); });
+    if (problem) throw std::invalid_argument(problem);
+    tree.restore(arrays);
+    return;
+  }
+  // The tree keeps it alive, and may let go of it without the interpreter's lock.
+  const nb::handle reader = fetch;
+  const auto read = [reader](int part, std::size_t number) {
+    const nb::gil_scoped_acquire acquire;
+    reader(part, number);
+  };
+  std::array<std::size_t, 5> bytes{};
+  std::copy_n(unread.begin(), std::min(unread.size(), bytes.size()), bytes.begin());
+  run([&] {
+    tree.restore(arrays, std::make_unique<Unread>(read, block, bytes, arrays));
+    const char* problem = check_root(tree.store(), order, arrays);
+    if (problem) throw std::invalid_argument(problem);
+  });
 }
 
 nb::object tree_sizes(const Tree& tree) {
@@ -277,14 +295,19 @@ void register_engines(nb::module_& m) {
       .def("arrays", tree_arrays,
            nb::sig("def arrays(self) -> tuple[Values, Values, Values, Values, Values | None]"),
            "Copies of nodes, Varies, slots, lists and sums.")
-      .def("restore", tree_restore, nb::arg("order"), nb::arg("nodes").noconvert(),
-           nb::arg("varies").noconvert(), nb::arg("slots").noconvert(),
-           nb::arg("lists").noconvert(), nb::arg("sums").none().noconvert(), nb::keep_alive<1, 3>(),
-           nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
-           nb::keep_alive<1, 7>(),
-           nb::sig("def restore(self, order: Sequence[int], nodes: Values, varies: Values, "
-                   "slots: Values, lists: Values, sums: Values | None) -> None"),
-           "Look at arrays that arrays() made; ValueError if they are not a tree.");
+      .def(
+          "restore", tree_restore, nb::arg("order"), nb::arg("nodes").noconvert(),
+          nb::arg("varies").noconvert(), nb::arg("slots").noconvert(), nb::arg("lists").noconvert(),
+          nb::arg("sums").none().noconvert(), nb::arg("fetch").none(), nb::arg("block"),
+          nb::arg("unread"), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
+          nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>(),
+          nb::sig("def restore(self, order: Sequence[int], nodes: Values, varies: Values, "
+                  "slots: Values, lists: Values, sums: Values | None, "
+                  "fetch: Any, block: int, "
+                  "unread: Sequence[int]) -> None"),
+          "Look at arrays that arrays() made; ValueError if they are not a tree. With fetch(array, "
+          "block), blocks of the arrays with unread bytes are read, and checked, when they are "
+          "used.");
   nb::class_<Planner, Engine>(m, "Planner", "Chooses an engine for each question.")
       .def(nb::init<Store, std::shared_ptr<Scan>, std::shared_ptr<Bitmaps>, std::shared_ptr<Tree>,
                     std::int64_t>(),

@@ -191,8 +191,10 @@ class Tree(Engine):
     def arrays(self) -> tuple[Values, Values, Values, Values, Values | None]:
         """Copies of nodes, Varies, slots, lists and sums."""
 
-    def restore(self, order: Sequence[int], nodes: Values, varies: Values, slots: Values, lists: Values, sums: Values | None) -> None:
-        """Look at arrays that arrays() made; ValueError if they are not a tree."""
+    def restore(self, order: Sequence[int], nodes: Values, varies: Values, slots: Values, lists: Values, sums: Values | None, fetch: Any, block: int, unread: Sequence[int]) -> None:
+        """
+        Look at arrays that arrays() made; ValueError if they are not a tree. With fetch(array, block), blocks of the arrays with unread bytes are read, and checked, when they are used.
+        """
 
 class Planner(Engine):
     """Chooses an engine for each question."""

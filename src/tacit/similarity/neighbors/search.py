@@ -152,7 +152,7 @@ class NeighborIndex:
                 widths,
             )
         distances, objects, n_widened, isolated = self._index.search(
-            _kernel_arrays(numbers), bounds, k, *on_grid, reach, jobs
+            _kernel_arrays(numbers), bounds, k, *on_grid, reach, None, None, 0.0, jobs
         )
         return Nearest(distances, objects, n_widened, isolated.astype(bool))
 
