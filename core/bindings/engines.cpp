@@ -4,6 +4,7 @@
 #include "bindings/common.hpp"
 #include "engine/adtree.hpp"
 #include "engine/bitmaps.hpp"
+#include "engine/linked.hpp"
 #include "engine/planner.hpp"
 #include "engine/scan.hpp"
 
@@ -214,6 +215,38 @@ nb::object tree_sizes(const Tree& tree) {
   return nb::make_tuple(sizes.nodes, sizes.varies, sizes.lists, sizes.bytes, sizes.evictions);
 }
 
+using Codes = std::vector<AnyIn>;
+
+int code_width(const AnyIn& codes) {
+  const nb::dlpack::dtype type = codes.dtype();
+  require(type == nb::dtype<std::uint8_t>() || type == nb::dtype<std::uint16_t>() ||
+              type == nb::dtype<std::uint32_t>(),
+          "codes must be unsigned integers of up to 32 bits");
+  return type.bits / 8;
+}
+
+nb::object linked(const Codes& codes, const In<std::int64_t>& arities,
+                  const std::optional<In<std::uint32_t>>& times, std::int64_t n_records,
+                  const std::vector<Positions>& conditions,
+                  const std::vector<std::vector<std::size_t>>& selections,
+                  const std::vector<std::size_t>& selection_of,
+                  const std::vector<Positions>& column_sets, std::int64_t n_cells, int n_jobs) {
+  CodedRecords records{n_records, {}, times ? times->data() : nullptr};
+  for (std::size_t c = 0; c < codes.size(); ++c)
+    records.columns.push_back({codes[c].data(), code_width(codes[c]), arities.data()[c]});
+  LinkedTables asked{{}, selections, {}};
+  for (const Positions& condition : conditions) {
+    asked.conditions.push_back({condition[0], {}});
+    for (std::size_t k = 1; k + 1 < condition.size(); k += 2)
+      asked.conditions.back().codes.add(condition[k], condition[k + 1]);
+  }
+  for (std::size_t t = 0; t < column_sets.size(); ++t)
+    asked.tables.push_back({selection_of[t], column_sets[t]});
+  auto [array, counts] = empty_array<std::int64_t>(nb::int_(n_cells));
+  run([&, out = counts] { linked_tables(records, asked, out, n_jobs, signal_pending); });
+  return array;
+}
+
 std::int64_t engine_bytes(const Engine& engine) {
   const nb::gil_scoped_release release;
   return engine.bytes();
@@ -308,6 +341,15 @@ void register_engines(nb::module_& m) {
           "Look at arrays that arrays() made; ValueError if they are not a tree. With fetch(array, "
           "block), blocks of the arrays with unread bytes are read, and checked, when they are "
           "used.");
+  m.def("linked_tables", linked, nb::arg("codes"), nb::arg("arities"), nb::arg("times").none(),
+        nb::arg("n_records"), nb::arg("conditions"), nb::arg("selections"), nb::arg("selection_of"),
+        nb::arg("column_sets"), nb::arg("n_cells"), nb::arg("n_jobs"),
+        nb::sig("def linked_tables(codes: Sequence[Values], arities: Ints, times: Values | None, "
+                "n_records: int, conditions: Sequence[Sequence[int]], "
+                "selections: Sequence[Sequence[int]], selection_of: Sequence[int], "
+                "column_sets: Sequence[Sequence[int]], n_cells: int, n_jobs: int) -> Ints"),
+        "Tables of several selections in one pass. A condition is a column, and the first and last "
+        "code of each range; a selection, the numbers of its conditions.");
   nb::class_<Planner, Engine>(m, "Planner", "Chooses an engine for each question.")
       .def(nb::init<Store, std::shared_ptr<Scan>, std::shared_ptr<Bitmaps>, std::shared_ptr<Tree>,
                     std::int64_t>(),

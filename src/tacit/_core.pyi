@@ -196,6 +196,11 @@ class Tree(Engine):
         Look at arrays that arrays() made; ValueError if they are not a tree. With fetch(array, block), blocks of the arrays with unread bytes are read, and checked, when they are used.
         """
 
+def linked_tables(codes: Sequence[Values], arities: Ints, times: Values | None, n_records: int, conditions: Sequence[Sequence[int]], selections: Sequence[Sequence[int]], selection_of: Sequence[int], column_sets: Sequence[Sequence[int]], n_cells: int, n_jobs: int) -> Ints:
+    """
+    Tables of several selections in one pass. A condition is a column, and the first and last code of each range; a selection, the numbers of its conditions.
+    """
+
 class Planner(Engine):
     """Chooses an engine for each question."""
 
