@@ -73,7 +73,7 @@ def main() -> None:
             start = time.process_time()
             Explorer(table).save(path, max_records=most)
             written = time.process_time() - start
-            rows.append([name, human_bytes(path.stat().st_size), f"{written:.1f} s",
+            rows.append([name, human_bytes(path.stat().st_size), report.milliseconds(written),
                          *_seen(browser, path)])  # fmt: skip
         browser.close()
     section.table(

@@ -114,7 +114,16 @@ export class Card {
     };
   }
 
-  /** @param {Shown} shown */
+  /**
+   * @param {boolean} visible
+   */
+  look(visible) {
+    this.visible = visible;
+    if (visible) this.draw();
+    else this.canvas.width = 0; // a thousand pictures would take a lot of memory
+  }
+
+  /** @param {Shown | null} shown null until it is counted */
   show(shown) {
     this.shown = shown;
     this.draw();

@@ -49,6 +49,10 @@ export class ModelsView {
     /** @type {Map<Kind, Found>} */
     this.learnt = new Map();
     this.said = "";
+    // Who closes the page waits for no model.
+    addEventListener("pagehide", () => {
+      if (this.job) page.source.job?.({ job: this.job, cancel: true }, true).catch(() => {});
+    });
   }
 
   /** @type {Found | null} */

@@ -19,7 +19,8 @@ import { firstState, parseState, selectionText, stateText } from "./state.js";
 /** @typedef {import("./source.js").Schema} Schema */
 /** @typedef {import("./source.js").Counts} Counts */
 
-const CARDS = 120; // to a page
+const CARDS = 1000; // to a page
+const FIRST_CARDS = 40; // that are taken to be seen until it is known which ones are
 
 export class Page {
   /** @param {Source} source */
@@ -51,6 +52,7 @@ export class Page {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.typing = undefined;
     this.generation = 0;
+    this.selected = 0; // how often the selection has changed in drags
     this.sizes = { a: 0, b: 0 };
     this.busy = false;
     this.again = false;
@@ -60,13 +62,16 @@ export class Page {
     this.difference = new DifferenceView(this);
     this.pair = new PairView(this);
     this.models = new ModelsView(this);
+    /** @type {Set<number>} columns whose cards are seen, or nearly */
+    this.seen = new Set();
     this.watcher = new IntersectionObserver((entries) => {
       for (const entry of entries) {
-        const card = this.cards.get(Number(/** @type {HTMLElement} */ (entry.target).dataset.column));
-        if (!card) continue;
-        card.visible = entry.isIntersecting;
-        card.draw();
+        const c = Number(/** @type {HTMLElement} */ (entry.target).dataset.column);
+        if (entry.isIntersecting) this.seen.add(c);
+        else this.seen.delete(c);
+        this.cards.get(c)?.look(entry.isIntersecting);
       }
+      this.appear();
     }, { rootMargin: "400px" });
   }
 
@@ -193,6 +198,7 @@ export class Page {
       return;
     }
     this.state.a = a;
+    this.selected++;
     this.follow();
   }
 
@@ -217,9 +223,36 @@ export class Page {
 
   // Following the selection
 
-  /** Columns whose counts are needed: those that are shown, and those with conditions. */
+  /** Columns whose counts are needed: those that are seen, and those with conditions. */
   get needed() {
-    return [...new Set([...this.listed, ...this.state.a.keys()])].sort((x, y) => x - y);
+    const near = this.listed.filter((c, k) => k < FIRST_CARDS || this.seen.has(c));
+    return [...new Set([...near, ...this.state.a.keys()])].sort((x, y) => x - y);
+  }
+
+  /**
+   * Whether all is known that the card of a column shows.
+   * @param {number} c
+   */
+  counted(c) {
+    const { a, b, against } = this.state;
+    return (!a.size || this.a.has(c)) && (!b || against !== "b" || this.b.has(c));
+  }
+
+  /** Have the cards counted that have come into sight. */
+  appear() {
+    const { a, b } = this.state;
+    const { generation, selected } = this;
+    if (this.busy || this.state.view !== "overview" || this.needed.every((c) => this.counted(c))) return;
+    this.settled = Promise.all([
+      this.linked.marginals(a, this.needed),
+      b ? this.linked.marginals(b, [...new Set([...this.needed, ...b.keys()])]) : new Map(),
+    ]).then(([ofA, ofB]) => {
+      if (generation !== this.generation || selected !== this.selected) return;
+      this.a = ofA;
+      this.b = ofB;
+      this.show();
+      this.appear(); // others may have come since
+    }, (error) => this.fail(error));
   }
 
   /** Show the counts of a selection in the making; from here if they are here. */
@@ -247,6 +280,8 @@ export class Page {
         if (this.again) {
           this.again = false;
           this.follow();
+        } else {
+          this.appear();
         }
       });
   }
@@ -271,6 +306,7 @@ export class Page {
       this.b = ofB;
       if (against === "b" && !b) this.state.against = "all";
       this.show();
+      this.appear();
       if (this.state.view === "difference") await this.difference.refresh(this.place("views"));
       if (this.state.view === "models") this.models.refresh(this.place("views"));
       if (this.state.view === "pair") await this.pair.refresh(this.place("views"));
@@ -297,7 +333,7 @@ export class Page {
     this.sizes = sizes;
     selectionBar(this, sizes);
     if (this.state.view !== "overview") return;
-    for (const c of this.listed) this.cards.get(c)?.show(this.shown(c));
+    for (const c of this.listed) this.cards.get(c)?.show(this.counted(c) ? this.shown(c) : null);
   }
 
   /**

@@ -143,6 +143,9 @@ export function textWidth(text, size) {
   return measuring.measureText(text).width;
 }
 
+/** @type {Map<string, string>} texts that were fitted: every step of a drag draws them again */
+const fittedTexts = new Map();
+
 /**
  * The text, or as much of it as there is room for. Marks that turn the direction of text are shown.
  * @param {string} text
@@ -150,15 +153,26 @@ export function textWidth(text, size) {
  * @param {number} size
  */
 export function fitted(text, room, size) {
+  const key = `${size} ${room} ${text.length} ${text.slice(0, 201)}`;
+  const known = fittedTexts.get(key);
+  if (known !== undefined) return known;
   const said = plain(text.slice(0, 200));
-  if (text.length <= 200 && textWidth(said, size) <= room) return said;
-  let [low, high] = [0, said.length];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (textWidth(`${said.slice(0, middle)}…`, size) <= room) low = middle;
-    else high = middle - 1;
+  let low = 0;
+  if (text.length <= 200 && textWidth(said, size) <= room) {
+    low = said.length;
+  } else {
+    let high = said.length;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (textWidth(`${said.slice(0, middle)}…`, size) <= room) low = middle;
+      else high = middle - 1;
+    }
   }
-  return low ? `${said.slice(0, low).trimEnd()}…` : "";
+  const all = low === said.length && text.length <= 200;
+  const shown = all ? said : low ? `${said.slice(0, low).trimEnd()}…` : "";
+  if (fittedTexts.size > 20_000) fittedTexts.clear();
+  fittedTexts.set(key, shown);
+  return shown;
 }
 
 /**

@@ -304,8 +304,12 @@ let records = null;
  */
 export async function answered({ packed, columns, groups }) {
   if (packed && columns) {
-    const stream = new Blob([bytesOf(packed)]).stream().pipeThrough(new DecompressionStream("deflate"));
-    records = new Records(await new Response(stream).arrayBuffer(), columns);
+    try {
+      const stream = new Blob([bytesOf(packed)]).stream().pipeThrough(new DecompressionStream("deflate"));
+      records = new Records(await new Response(stream).arrayBuffer(), columns);
+    } catch {
+      throw new Error("The records in this file cannot be read: the file is damaged, or not all of it is here.");
+    }
     return { n: records.n, scale: records.scale, exact: [...records.exact.keys()] };
   }
   if (!records || !groups) throw new Error("There are no records yet.");
