@@ -496,15 +496,21 @@ def strongest_links(indptr: Ints, indices: Indices, weights: Floats, k: int, n_j
     The columns of the k largest values of each row of a CSR array; -1 beyond short rows.
     """
 
+class NarrowNumbers:
+    """Fewer numbers of objects, which rule out most of them."""
+
 class NearNeighbours:
     """Objects in an order in which neighbours are found."""
 
     def __init__(self, numbers: Numbers | tuple[Ints, Indices, Numbers], width: int, coords: Floats, n_split: int, cells: Indices | None, n_jobs: int) -> None: ...
 
-    def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], coords: Floats, k: int, cells: Indices | None, positions: Floats | None, resolution: Indices | None, widths: Floats | None, reach: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags]:
+    def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], coords: Floats, k: int, cells: Indices | None, positions: Floats | None, resolution: Indices | None, widths: Floats | None, reach: float, narrow: NarrowNumbers | None, narrow_numbers: Floats | None, error: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags, int]:
         """
-        The k nearest objects of each query: distances, objects, how often it looked farther, and whether nothing was near at first.
+        The k nearest objects of each query: distances, objects, how often it looked farther, whether nothing was near at first; and how many pairs were compared.
         """
+
+    def narrow(self, numbers: Floats, farthest: float, n_jobs: int) -> NarrowNumbers:
+        """Rows that are no farther apart than objects; the largest norm of one."""
 
 def check_graph(indptr: Ints, indices: Indices, weights: Numbers, zeros_are_edges: bool, directed: bool) -> tuple[int, int, int]:
     """
@@ -539,6 +545,11 @@ class CosineNeighbours:
         All rows with a cosine of at least that: offsets by query, rows, distances.
         """
 
+    def reach_tree(self, nearest: Indices, counts: Ints, n_core: int, n_jobs: int) -> tuple[Indices, Indices, Floats, Floats]:
+        """
+        The minimum spanning tree of mutual reachability by 1 less the cosine: as reach_tree.
+        """
+
 def reach_tree(numbers: Numbers | tuple[Ints, Indices, Numbers], width: int, coords: Floats, nearest: Indices, counts: Ints, n_core: int, n_jobs: int) -> tuple[Indices, Indices, Floats, Floats]:
     """
     The minimum spanning tree of mutual reachability: the ends of its edges, ascending, and their lengths; and the core distance of each object.
@@ -552,6 +563,11 @@ def merge_edges(a: Indices, b: Indices, n_objects: int) -> tuple[Indices, Indice
 def condense_tree(a: Indices, b: Indices, heights: Floats, n_objects: int, least_size: int) -> tuple[Indices, Indices, Floats, Ints]:
     """
     The clusters of a spanning tree: parents, children, heights at which these leave, sizes.
+    """
+
+def graph_merges(indptr: Ints, indices: Indices, distances: Floats, sizes: Ints, points: Floats | None) -> tuple[Indices, Indices, Floats, Ints]:
+    """
+    Merge along the edges of a graph, by Ward's distance of points, or without points by the mean length of edges: the two nodes of each merge, its height and its size.
     """
 
 def sparse_product(indptr: Ints, indices: Indices, numbers: Numbers, n_columns: int, right: Floats, transposed: bool, n_jobs: int) -> Floats:
@@ -649,7 +665,7 @@ class RuleGrower:
 
 def mine_itemsets(records: Records, min_count: int, kind: str, sizes: tuple[int, int], top: int, weights: Ints | None, excluded: Flags | None, groups: Flags | None, labels: NDArray[np.uint32] | None, alone: Ints | None, n_beside: int, max_bytes: tuple[int, int], count_only: bool, n_jobs: int) -> Any:
     """
-    The frequent itemsets, the most frequent first: offsets, value ids or their labels, counts, the least count, and how it ended ("complete", "too many", "interrupted"); count_only: how many sets and items.
+    The frequent itemsets, the most frequent first: offsets, value ids or their labels, counts, the least count, and how it ended ("complete", "too many", "interrupted", or "too large": the item whose records take more than can be searched at a time, and what they take as its count); count_only: how many sets and items.
     """
 
 def superset_counts(indptr: Ints, items: NDArray[np.uint32], counts: Ints, n_items: int, asked_indptr: Ints, asked_items: NDArray[np.uint32], n_jobs: int) -> Ints:

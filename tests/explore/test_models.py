@@ -32,17 +32,16 @@ def table():
     steps = rng.integers(1, 13, n).astype(float)
     steps[rng.random(n) < 0.1] = np.nan
     flag = rng.random(n) < np.where((x > 60) | (town == "s"), 0.8, 0.15) ** (1 + (steps < 6))
-    return views_of(
-        tacit.Table(
-            {
-                "x": x,
-                "town": town.tolist(),
-                "flag": flag,
-                "noise": rng.integers(0, 3, n),
-                "steps": steps,
-            }
-        )
-    ).table
+    table = tacit.Table(
+        {
+            "x": x,
+            "town": town.tolist(),
+            "flag": flag,
+            "noise": rng.integers(0, 3, n),
+            "steps": steps,
+        }
+    )
+    return views_of(table).of(table)
 
 
 @pytest.mark.parametrize("target", [1, 2])
@@ -204,7 +203,7 @@ def test_recommendations_are_those_of_the_recommender(table):
 
 @pytest.fixture
 def jobs(table):
-    running = Jobs(table)
+    running = Jobs(lambda: table)
     yield running
     running.close()
 
@@ -274,7 +273,7 @@ def finished(jobs, name):
 def test_nothing_is_imported_from_the_folder_of_the_data(table, tmp_path, monkeypatch):
     (tmp_path / "json.py").write_text("open('ran', 'w'); raise SystemExit")
     monkeypatch.chdir(tmp_path)
-    jobs = Jobs(table)
+    jobs = Jobs(lambda: table)
     try:
         begun = jobs.start({"model": "tree", "given": "", "target": 2})
         assert finished(jobs, begun["job"])["state"] == "done"
@@ -330,7 +329,7 @@ def test_a_full_disk_is_said_and_forgotten(table, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(tacit.Table, "save", fail)
-    jobs = Jobs(table)
+    jobs = Jobs(lambda: table)
     try:
         with pytest.raises(InputError, match="No space left on device"):
             jobs.start({"model": "tree", "given": "", "target": 2})

@@ -21,7 +21,7 @@ from tacit.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-    from tacit.mixture import ClusterTraits, KMeans, Profile, Trait
+    from tacit.mixture import ClusterTraits, Profile, Trait
     from tacit.scale import PartitionedTable
     from tacit.table import Table
 
@@ -30,7 +30,15 @@ __all__ = ["COMMAND", "cluster", "traits_json"]
 _CRITERIA = {"cheeseman_stutz": "Cheeseman–Stutz", "bic": "BIC", "icl": "ICL"}
 _AXES = _CRITERIA | {"cheeseman_stutz": "Cheeseman–Stutz score (nats)"}
 _search_option = partial(typer.Option, rich_help_panel="The number of clusters")
-_density_option = partial(typer.Option, rich_help_panel="For --method hdbscan")
+_near_option = partial(typer.Option, rich_help_panel="Clusters of near records")
+# What each method of near records takes, besides the columns' scales.
+_NEAR = {
+    "hdbscan": ("min_cluster_size", "min_samples"),
+    "agglomerative": ("n_clusters", "linkage", "n_neighbors"),
+    "spectral": ("n_clusters", "n_neighbors"),
+    "components": ("radius", "min_cluster_size", "n_neighbors"),
+    "density-peaks": ("n_clusters", "n_neighbors"),
+}
 _ENDINGS = (".tacit", ".html", *PICTURES, *FRAMES)
 
 
@@ -49,22 +57,44 @@ Criterion = Annotated[
     Literal["cheeseman_stutz", "bic", "icl"], _search_option(help="What -k auto decides by.")
 ]
 Method = Annotated[
-    Literal["mixture", "kmeans", "hdbscan"],
-    typer.Option(help="A naive-Bayes mixture by EM, k-means, or dense regions of any shape."),
+    Literal[
+        "mixture", "kmeans", "hdbscan", "agglomerative", "spectral", "components", "density-peaks"
+    ],
+    typer.Option(
+        help="A naive-Bayes mixture by EM, k-means, or clusters of near records: dense regions, "
+        "the nearest merged, eigenvectors, what hangs together, or peaks of density."
+    ),
 ]
 MinClusterSize = Annotated[
-    int | None, _density_option(min=2, help="The fewest records of a cluster; 5 unless told.")
+    int | None,
+    _near_option(
+        min=1, help="hdbscan, components: the fewest records of a cluster; 5 and 1 unless told."
+    ),
 ]
 MinSamples = Annotated[
     int | None,
-    _density_option(
+    _near_option(
         min=1,
-        help="Which nearest record says how dense it is around one, itself the first; the more, "
-        "the more noise. As --min-cluster-size unless told.",
+        help="hdbscan: which nearest record says how dense it is around one, itself the first; the "
+        "more, the more noise. As --min-cluster-size unless told.",
     ),
 ]
+Linkage = Annotated[
+    Literal["ward", "average", "single"] | None,
+    _near_option(help="agglomerative: which clusters are the nearest; ward unless told."),
+]
+NNeighbors = Annotated[
+    int | None,
+    _near_option(
+        min=1, help="All but hdbscan: how many nearest records each is joined to; 10 unless told."
+    ),
+]
+Radius = Annotated[
+    float | None,
+    _near_option(min=0, help="components: how far apart records are that hang together."),
+]
 Normalize = Annotated[
-    bool, _density_option("--normalize", help="Measure distances between columns scaled to [0, 1].")
+    bool, _near_option("--normalize", help="Measure distances between columns scaled to [0, 1].")
 ]
 Init = Annotated[str | None, typer.Option(help="How clusters begin; as the method names its ways.")]
 NInit = Annotated[int, typer.Option(min=1, help="Starts; the best is kept.")]
@@ -93,6 +123,9 @@ def cluster(
     ignore_missing: IgnoreMissing = False,
     min_cluster_size: MinClusterSize = None,
     min_samples: MinSamples = None,
+    linkage: Linkage = None,
+    n_neighbors: NNeighbors = None,
+    radius: Radius = None,
     normalize: Normalize = False,
     random_state: RandomState = 0,
     output: Outputs = None,
@@ -105,16 +138,17 @@ def cluster(
     the fraction of the cluster that has the value, that of all records, the first by the second
     (the lift) and an interval that holds the lift with a probability of 95%.
 
-    With --method hdbscan records are compared by the distance of their numbers (other labels become
-    columns of 0 and 1); how many clusters there are follows from the data, and what is in none is
-    noise, the last one that is listed.
+    Other methods than mixture and kmeans compare records by the distance of their numbers (other
+    labels become columns of 0 and 1). With hdbscan and components, how many clusters there are
+    follows from the data, and what is in none is noise, the last one that is listed.
 
-    Output: the model (.tacit), a page (.html), a picture (.svg, .png, .pdf; of the condensed tree
-    for hdbscan), or the cluster of each record (.csv, .parquet, …; -1 for noise).
+    Output: the model (.tacit), a page (.html), a picture (.svg, .png, .pdf; of the tree for hdbscan
+    and agglomerative, of the peaks for density-peaks), or the cluster of each record (.csv,
+    .parquet, …; -1 for noise).
 
     JSON: an object with method, records, columns, stored, facts (an object: for a mixture
-    log_likelihood, iterations and converged, for k-means inertia and iterations, for hdbscan
-    noise), selection (for
+    log_likelihood, iterations and converged, for k-means inertia and iterations, for clusters of
+    near records noise, if there is any), selection (for
     -k auto a list of objects: clusters and their scores) and clusters, a list of objects with name,
     size, fraction, over and under: lists of objects with column, label, probability, overall,
     lift, lower and upper.
@@ -124,9 +158,16 @@ def cluster(
     wanted = _wanted(n_clusters, method)
     if ignore_missing and method != "mixture":
         raise typer.BadParameter("is for --method mixture", param_hint="--ignore-missing")
-    density = _density_settings(
+    near = _near_settings(
         method,
-        {"min_cluster_size": min_cluster_size, "min_samples": min_samples, "normalize": normalize},
+        {
+            "min_cluster_size": min_cluster_size,
+            "min_samples": min_samples,
+            "linkage": linkage,
+            "n_neighbors": n_neighbors,
+            "radius": radius,
+            "normalize": normalize,
+        },
     )
     strength = _strength(prior)
     outputs = check_outputs(output, _ENDINGS, source.path)
@@ -144,8 +185,10 @@ def cluster(
             "prior": strength,
             "missing": "ignore" if ignore_missing else "state",
         }
-    if method == "hdbscan":
-        settings = density | {"n_jobs": source.n_jobs}
+    if method in _NEAR:
+        settings = near | {"n_jobs": source.n_jobs}
+        settings |= {"n_clusters": wanted} if "n_clusters" in _NEAR[method] else {}
+        settings |= {"random_state": random_state} if method == "spectral" else {}
     start = perf_counter()
     model = _fit(table, method, wanted, settings)
     seconds = perf_counter() - start
@@ -158,9 +201,9 @@ def cluster(
         *table.summary().rows()[:3],
         (
             "clusters",
-            _count(profile.n_clusters, wanted, criterion, max_clusters, table.n_records)
-            if method != "hdbscan"
-            else f"{model.n_clusters_}, and {facts['noise']:,} records of noise",
+            _count_near(model)
+            if method in _NEAR
+            else _count(profile.n_clusters, wanted, criterion, max_clusters, table.n_records),
         ),
         *_fact_rows(facts),
         ("time", f"{seconds:.2f} s"),
@@ -170,7 +213,7 @@ def cluster(
         curve=_curve(selection, criterion), criterion=_AXES[criterion],
     )  # fmt: skip
     for path in outputs:
-        drawn = path.suffix.lower() in PICTURES and method != "hdbscan"
+        drawn = path.suffix.lower() in PICTURES and not (method in _NEAR and hasattr(model, "plot"))
         shown = profile if drawn else model
         write_model(shown, path, page=page, frame=partial(_labels, model, table))
     if json:
@@ -190,7 +233,7 @@ def _labels(model: Any, table: Table | PartitionedTable) -> pl.DataFrame:
 
     if isinstance(table, tacit.Table):
         labels = prediction_frame(model, model.labels_)
-        if isinstance(model, tacit.SparseHDBSCAN):
+        if hasattr(model, "probabilities_") and isinstance(model, _near_classes()):
             labels = labels.with_columns(pl.Series("membership", model.probabilities_))
         frame: pl.DataFrame = put_index(labels, table.index, "polars")
         return frame
@@ -221,12 +264,12 @@ def _fit(
     from sklearn.exceptions import ConvergenceWarning
 
     number = "the number of" if wanted == "auto" else f"{wanted:,}"
-    if method == "hdbscan":
+    if method in _NEAR:
         if not isinstance(table, tacit.Table) or table.weights is not None:
             what = "partitions" if not isinstance(table, tacit.Table) else "weights"
-            raise InputError(f"--method hdbscan compares single records; {what} are not for it")
-        with working(f"looking for dense regions of {table.n_records:,} records"):
-            return tacit.SparseHDBSCAN(**settings).fit(table)
+            raise InputError(f"--method {method} compares single records; {what} are not for it")
+        with working(f"looking for clusters of near records among {table.n_records:,}"):
+            return _near_classes()[list(_NEAR).index(method)](**settings).fit(table)
     with working(f"looking for {number} clusters of {table.n_records:,} records"):
         if wanted == "auto" or method == "mixture":
             return tacit.NaiveBayesMixture(wanted, **settings).fit(table)
@@ -253,28 +296,46 @@ def _strength(text: str) -> float | Literal["auto"]:
     )
 
 
-def _density_settings(method: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return what was said of the density of clusters."""
+def _near_classes() -> tuple[Any, ...]:
+    """Return the classes of methods in the order of `_NEAR`."""
+    from tacit import similarity
+
+    return (
+        similarity.SparseHDBSCAN,
+        similarity.SparseAgglomerative,
+        similarity.SparseSpectral,
+        similarity.SparseComponents,
+        similarity.SparseDensityPeaks,
+    )
+
+
+def _near_settings(method: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return what was said of clusters of near records; refuse what is for another method."""
     told = {name: value for name, value in given.items() if value not in (None, False)}
-    if told and method != "hdbscan":
-        hint = f"--{next(iter(told)).replace('_', '-')}"
-        raise typer.BadParameter("is for --method hdbscan", param_hint=hint)
+    for name in told:
+        methods = [other for other, names in _NEAR.items() if name == "normalize" or name in names]
+        if method not in methods:
+            hint = f"--{name.replace('_', '-')}"
+            raise typer.BadParameter(f"is for --method {' or '.join(methods)}", param_hint=hint)
+    if method == "hdbscan" and told.get("min_cluster_size") == 1:
+        raise typer.BadParameter(
+            "is at least 2 for --method hdbscan", param_hint="--min-cluster-size"
+        )
     return told
 
 
 def _profile(
-    model: KMeans | tacit.SparseHDBSCAN,
-    table: Table | PartitionedTable,
-    strength: float | Literal["auto"],
+    model: Any, table: Table | PartitionedTable, strength: float | Literal["auto"]
 ) -> Profile:
-    """Return who the clusters of k-means, or those by density and the noise, are."""
+    """Return who the clusters of k-means, or those of near records and the noise, are."""
     prior = 1.0 if strength == "auto" else strength
-    if isinstance(model, tacit.SparseHDBSCAN):
+    if isinstance(model, _near_classes()):
         import numpy as np
 
         assert isinstance(table, tacit.Table)
-        n = model.n_clusters_
-        names = [*(f"cluster {k}" for k in range(n)), "noise"]
+        n = int(model.labels_.max(initial=-1)) + 1
+        noise = isinstance(model, tacit.SparseHDBSCAN) or bool((model.labels_ < 0).any())
+        names = [*(f"cluster {k}" for k in range(n)), *["noise"] * noise]
         labels = np.where(model.labels_ < 0, n, model.labels_)
         return tacit.mixture.Profile.from_labels(table.cut(), labels, prior=prior, names=names)
     if isinstance(table, tacit.Table):
@@ -284,12 +345,13 @@ def _profile(
 
 def _wanted(text: str, method: str) -> int | Literal["auto"]:
     """Read the number of clusters."""
-    if method == "hdbscan" and text != "auto":
+    follows = method in _NEAR and "n_clusters" not in _NEAR[method]
+    if follows and text != "auto":
         raise typer.BadParameter(
-            "how many there are follows from the data with --method hdbscan", param_hint="-k"
+            f"how many there are follows from the data with --method {method}", param_hint="-k"
         )
     if text == "auto":
-        if method in ("mixture", "hdbscan"):
+        if method == "mixture" or follows:
             return "auto"
         raise typer.BadParameter("auto is for --method mixture; say how many", param_hint="-k")
     if text.isdecimal() and int(text) > 0:
@@ -297,6 +359,14 @@ def _wanted(text: str, method: str) -> int | Literal["auto"]:
     raise typer.BadParameter(
         f"{text!r} is neither auto nor a whole number of at least 1", param_hint="-k"
     )
+
+
+def _count_near(model: Any) -> str:
+    """Return how many clusters of near records there are, and how many records are noise."""
+    n = int(model.labels_.max(initial=-1)) + 1
+    noise = int((model.labels_ < 0).sum())
+    told = isinstance(model, tacit.SparseHDBSCAN) or noise
+    return f"{n:,}, and {noise:,} records of noise" if told else f"{n:,}"
 
 
 def _count(
@@ -331,8 +401,9 @@ def _facts(model: Any) -> dict[str, Any]:
         "converged": "converged_",
     }
     values = {name: getattr(model, attribute, None) for name, attribute in names.items()}
-    if isinstance(model, tacit.SparseHDBSCAN):
-        values["noise"] = int((model.labels_ < 0).sum())
+    if isinstance(model, _near_classes()):
+        noise = int((model.labels_ < 0).sum())
+        values["noise"] = noise if noise or isinstance(model, tacit.SparseHDBSCAN) else None
     return {name: _plain(value) for name, value in values.items() if value is not None}
 
 

@@ -20,6 +20,8 @@ from tacit.errors import InputError
 from tacit.explore.models import ask, check_request
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tacit.table import Table
 
 __all__ = ["Jobs"]
@@ -31,9 +33,12 @@ _TABLE = "table.tacit"
 
 
 class Jobs:
-    """The models that are being learnt of a table, and those that were."""
+    """The models that are being learnt of a table, and those that were.
 
-    def __init__(self, table: Table) -> None:
+    The table is asked for when there is something to learn; it may be an error that there is none.
+    """
+
+    def __init__(self, table: Callable[[], Table]) -> None:
         self._table = table
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._jobs: dict[str, _Job] = {}
@@ -41,7 +46,7 @@ class Jobs:
 
     def start(self, request: Any) -> dict[str, Any]:
         """Start learning a model, and return the name of the job."""
-        checked = check_request(self._table, request)
+        checked = check_request(self._table(), request)
         with self._lock:
             running = [job for job in self._jobs.values() if job.state == "running"]
             if len(running) >= MOST_JOBS:
@@ -60,7 +65,7 @@ class Jobs:
         """Write the table for the processes that learn."""
         folder = tempfile.TemporaryDirectory(prefix="tacit-explore-")
         try:
-            self._table.save(Path(folder.name) / _TABLE)
+            self._table().save(Path(folder.name) / _TABLE)
         except OSError as error:
             folder.cleanup()
             raise InputError(f"the table cannot be written for models: {error}") from error
@@ -82,7 +87,7 @@ class Jobs:
         if request.get("cancel") is True:
             job.stop("cancelled")
         if "question" in request:
-            return ask(self._table, job.request, job.model, request["question"])
+            return ask(self._table(), job.request, job.model, request["question"])
         return job.report()
 
     def close(self) -> None:

@@ -130,9 +130,9 @@ def packed_records(explorer: Explorer, most: int | None = None) -> bytes:
     header: dict[str, Any] = {"columns": []}
     tables: list[bytes] = []
     if most is not None and len(times) > most:
-        kept, times = _sampled(table, times, most)
+        header["scale"] = float(times.sum()) / most
+        kept, times = _sampled(times, most)
         records = [codes[kept] for codes in records]
-        header["scale"] = table.n_records / most
         header["exact"], tables = _low_tables(explorer)
     header["n"] = len(times)
     if (times == 1).all():
@@ -158,11 +158,9 @@ def packed_records(explorer: Explorer, most: int | None = None) -> bytes:
     return zlib.compress(b"".join([start, *arrays, *tables]), 6)
 
 
-def _sampled(
-    table: Table, times: NDArray[Any], most: int
-) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+def _sampled(times: NDArray[Any], most: int) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Draw so many records, without putting any back; return which are there, and how often."""
-    if table.weights is not None:
+    if times.dtype.kind != "i":
         raise InputError(
             "max_records: records with weights cannot be sampled such that counts have bounds; "
             "leave it out, or columns"
@@ -223,4 +221,6 @@ def _distinct(table: Table) -> tuple[list[NDArray[Any]], NDArray[Any]]:
     group = np.cumsum(changes) - 1
     if table.weights is None:
         return records, np.bincount(group, minlength=len(first))
-    return records, np.bincount(group, table.weights[order], len(first))
+    times = np.bincount(group, table.weights[order], len(first))
+    whole = (times == np.floor(times)).all()  # as how often distinct records of partitions occur
+    return records, times.astype(np.int64) if whole else times

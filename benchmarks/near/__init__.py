@@ -1,0 +1,1 @@
+"""Near objects: exact neighbours, clusters and support vectors, beside exact and approximate peers."""
