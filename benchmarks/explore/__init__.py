@@ -1,1 +1,1 @@
-"""The explorer's server against what else answers drags over linked views."""
+"""The explorer: drags over linked views beside peers, in the browser, and for many users at once."""

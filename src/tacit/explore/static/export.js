@@ -144,6 +144,10 @@ export async function csvOf(page, columns) {
   const [[ofA]] = await page.source.tables([{ given: selectionText(a), sets: [columns] }]);
   /** @type {[string, ArrayLike<number>][]} */
   const counts = [["count", ofA]];
+  const margin = page.margin([...columns, ...a.keys()]);
+  if (margin) {
+    counts.push(["low", Array.from(ofA, (count) => margin(count)[0])], ["high", Array.from(ofA, (count) => margin(count)[1])]);
+  }
   if (against === "b" && b) {
     const [[ofB]] = await page.source.tables([{ given: selectionText(b), sets: [columns] }]);
     counts.push(["count_b", ofB]);
