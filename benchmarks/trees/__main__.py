@@ -248,7 +248,7 @@ def counting(table: tacit.Table, targets: Any) -> tuple[float, float]:
     """Return the seconds that growth spends on counting, and the summed gains of all splits."""
     settings = {
         "criterion": "entropy", "unit": 1.0, "prior": "k2", "prior_weight": 1.0, "log_kappa": 0.0,
-        "split_prices": (),
+        "leaf_prices": False, "split_prices": (),
         "min_leaf": 1, "max_depth": -1, "max_leaves": LEAVES, "min_gain": 0.0, "binary": True,
         "complete": False, "merge": False, "timed": True,
     }  # fmt: skip

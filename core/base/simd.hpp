@@ -28,6 +28,7 @@
 namespace tacit {
 
 inline bool has_avx2() { return TACIT_HAS("avx2"); }
+inline bool has_avx512() { return TACIT_HAS("avx512f"); }
 
 // A function compiled for several instruction sets: what it calls inline is compiled with it.
 template <auto kBody>

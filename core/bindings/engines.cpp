@@ -4,6 +4,7 @@
 #include "bindings/common.hpp"
 #include "engine/adtree.hpp"
 #include "engine/bitmaps.hpp"
+#include "engine/linked.hpp"
 #include "engine/planner.hpp"
 #include "engine/scan.hpp"
 
@@ -166,7 +167,9 @@ using Lists = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::dev
 using Sums = nb::ndarray<const std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 void tree_restore(Tree& tree, const Positions& order, const Words& nodes, const Words& varies,
-                  const Words& slots, const Lists& lists, const std::optional<Sums>& sums) {
+                  const Words& slots, const Lists& lists, const std::optional<Sums>& sums,
+                  const nb::object& fetch, std::size_t block,
+                  const std::vector<std::size_t>& unread) {
   const bool weighted = tree.store().weighted();
   if (nodes.shape(1) != sizeof(Node) / 4 || varies.shape(1) != sizeof(Vary) / 4 ||
       slots.shape(1) != 1 || lists.shape(1) != 1 || sums.has_value() != weighted ||
@@ -181,10 +184,26 @@ void tree_restore(Tree& tree, const Positions& order, const Words& nodes, const 
                           lists.data(),
                           lists.shape(0),
                           sums ? sums->data() : nullptr};
-  const char* problem = nullptr;
-  run([&] { problem = check_tree(tree.store(), order, arrays); });
-  if (problem) throw std::invalid_argument(problem);
-  tree.restore(arrays);
+  if (fetch.is_none()) {
+    const char* problem = nullptr;
+    run([&] { problem = check_tree(tree.store(), order, arrays); });
+    if (problem) throw std::invalid_argument(problem);
+    tree.restore(arrays);
+    return;
+  }
+  // The tree keeps it alive, and may let go of it without the interpreter's lock.
+  const nb::handle reader = fetch;
+  const auto read = [reader](int part, std::size_t number) {
+    const nb::gil_scoped_acquire acquire;
+    reader(part, number);
+  };
+  std::array<std::size_t, 5> bytes{};
+  std::copy_n(unread.begin(), std::min(unread.size(), bytes.size()), bytes.begin());
+  run([&] {
+    tree.restore(arrays, std::make_unique<Unread>(read, block, bytes, arrays));
+    const char* problem = check_root(tree.store(), order, arrays);
+    if (problem) throw std::invalid_argument(problem);
+  });
 }
 
 nb::object tree_sizes(const Tree& tree) {
@@ -194,6 +213,38 @@ nb::object tree_sizes(const Tree& tree) {
     sizes = tree.sizes();
   }
   return nb::make_tuple(sizes.nodes, sizes.varies, sizes.lists, sizes.bytes, sizes.evictions);
+}
+
+using Codes = std::vector<AnyIn>;
+
+int code_width(const AnyIn& codes) {
+  const nb::dlpack::dtype type = codes.dtype();
+  require(type == nb::dtype<std::uint8_t>() || type == nb::dtype<std::uint16_t>() ||
+              type == nb::dtype<std::uint32_t>(),
+          "codes must be unsigned integers of up to 32 bits");
+  return type.bits / 8;
+}
+
+nb::object linked(const Codes& codes, const In<std::int64_t>& arities,
+                  const std::optional<In<std::uint32_t>>& times, std::int64_t n_records,
+                  const std::vector<Positions>& conditions,
+                  const std::vector<std::vector<std::size_t>>& selections,
+                  const std::vector<std::size_t>& selection_of,
+                  const std::vector<Positions>& column_sets, std::int64_t n_cells, int n_jobs) {
+  CodedRecords records{n_records, {}, times ? times->data() : nullptr};
+  for (std::size_t c = 0; c < codes.size(); ++c)
+    records.columns.push_back({codes[c].data(), code_width(codes[c]), arities.data()[c]});
+  LinkedTables asked{{}, selections, {}};
+  for (const Positions& condition : conditions) {
+    asked.conditions.push_back({condition[0], {}});
+    for (std::size_t k = 1; k + 1 < condition.size(); k += 2)
+      asked.conditions.back().codes.add(condition[k], condition[k + 1]);
+  }
+  for (std::size_t t = 0; t < column_sets.size(); ++t)
+    asked.tables.push_back({selection_of[t], column_sets[t]});
+  auto [array, counts] = empty_array<std::int64_t>(nb::int_(n_cells));
+  run([&, out = counts] { linked_tables(records, asked, out, n_jobs, signal_pending); });
+  return array;
 }
 
 std::int64_t engine_bytes(const Engine& engine) {
@@ -277,14 +328,28 @@ void register_engines(nb::module_& m) {
       .def("arrays", tree_arrays,
            nb::sig("def arrays(self) -> tuple[Values, Values, Values, Values, Values | None]"),
            "Copies of nodes, Varies, slots, lists and sums.")
-      .def("restore", tree_restore, nb::arg("order"), nb::arg("nodes").noconvert(),
-           nb::arg("varies").noconvert(), nb::arg("slots").noconvert(),
-           nb::arg("lists").noconvert(), nb::arg("sums").none().noconvert(), nb::keep_alive<1, 3>(),
-           nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
-           nb::keep_alive<1, 7>(),
-           nb::sig("def restore(self, order: Sequence[int], nodes: Values, varies: Values, "
-                   "slots: Values, lists: Values, sums: Values | None) -> None"),
-           "Look at arrays that arrays() made; ValueError if they are not a tree.");
+      .def(
+          "restore", tree_restore, nb::arg("order"), nb::arg("nodes").noconvert(),
+          nb::arg("varies").noconvert(), nb::arg("slots").noconvert(), nb::arg("lists").noconvert(),
+          nb::arg("sums").none().noconvert(), nb::arg("fetch").none(), nb::arg("block"),
+          nb::arg("unread"), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
+          nb::keep_alive<1, 6>(), nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>(),
+          nb::sig("def restore(self, order: Sequence[int], nodes: Values, varies: Values, "
+                  "slots: Values, lists: Values, sums: Values | None, "
+                  "fetch: Any, block: int, "
+                  "unread: Sequence[int]) -> None"),
+          "Look at arrays that arrays() made; ValueError if they are not a tree. With fetch(array, "
+          "block), blocks of the arrays with unread bytes are read, and checked, when they are "
+          "used.");
+  m.def("linked_tables", linked, nb::arg("codes"), nb::arg("arities"), nb::arg("times").none(),
+        nb::arg("n_records"), nb::arg("conditions"), nb::arg("selections"), nb::arg("selection_of"),
+        nb::arg("column_sets"), nb::arg("n_cells"), nb::arg("n_jobs"),
+        nb::sig("def linked_tables(codes: Sequence[Values], arities: Ints, times: Values | None, "
+                "n_records: int, conditions: Sequence[Sequence[int]], "
+                "selections: Sequence[Sequence[int]], selection_of: Sequence[int], "
+                "column_sets: Sequence[Sequence[int]], n_cells: int, n_jobs: int) -> Ints"),
+        "Tables of several selections in one pass. A condition is a column, and the first and last "
+        "code of each range; a selection, the numbers of its conditions.");
   nb::class_<Planner, Engine>(m, "Planner", "Chooses an engine for each question.")
       .def(nb::init<Store, std::shared_ptr<Scan>, std::shared_ptr<Bitmaps>, std::shared_ptr<Tree>,
                     std::int64_t>(),

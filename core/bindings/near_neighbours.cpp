@@ -60,8 +60,10 @@ Rows as_rows(const nb::object& numbers, std::int64_t width) {
 class Neighbours {
  public:
   virtual ~Neighbours() = default;
-  virtual void search(const Rows& queries, const double* coords, const NearGrid& grid,
-                      std::int64_t k, const NearAnswer& answer, int n_jobs) const = 0;
+  virtual std::int64_t search(const Rows& queries, const double* coords, const NearGrid& grid,
+                              const NearNarrow& narrow, std::int64_t k, const NearAnswer& answer,
+                              int n_jobs) const = 0;
+  virtual DenseStore<double> narrow(const DenseNumbers<double>& rows, int n_jobs) const = 0;
   bool is_float = false, is_dense = false;
   std::int64_t n_objects = 0, width = 0, n_coords = 0, n_dimensions = 0;
 };
@@ -74,10 +76,14 @@ class NeighboursOf : public Neighbours {
                const NearCells& cells, int n_jobs)
       : index_(view(rows, static_cast<const Own*>(nullptr)), coords, n_coords_, n_split, cells,
                n_jobs, signal_pending) {}
-  void search(const Rows& queries, const double* coords, const NearGrid& grid, std::int64_t k,
-              const NearAnswer& answer, int n_jobs) const override {
-    index_.search(view(queries, static_cast<const Own*>(nullptr)), coords, grid, k, answer, n_jobs,
-                  signal_pending);
+  std::int64_t search(const Rows& queries, const double* coords, const NearGrid& grid,
+              const NearNarrow& narrow, std::int64_t k, const NearAnswer& answer,
+              int n_jobs) const override {
+    return index_.search(view(queries, static_cast<const Own*>(nullptr)), coords, grid, narrow, k, answer,
+                  n_jobs, signal_pending);
+  }
+  DenseStore<double> narrow(const DenseNumbers<double>& rows, int n_jobs) const override {
+    return {rows, index_.order(), index_.scale(), n_jobs, signal_pending};
   }
 
  private:
@@ -89,6 +95,27 @@ struct Index {
   std::unique_ptr<Neighbours> neighbours;
   Rows rows;
 };
+
+// Fewer numbers of the objects of an index.
+struct Narrow {
+  DenseStore<double> objects;
+  const Index* index;
+  double farthest;
+};
+
+DenseNumbers<double> dense_view(const Square<double>& rows) {
+  return {rows.data(), static_cast<std::int64_t>(rows.shape(0)),
+          static_cast<std::int64_t>(rows.shape(1))};
+}
+
+Narrow make_narrow(const Index& index, const Square<double>& numbers, double farthest, int n_jobs) {
+  const DenseNumbers<double> rows = dense_view(numbers);
+  if (rows.n_rows != index.neighbours->n_objects || rows.width < 1)
+    throw std::invalid_argument("narrow numbers must have a row for each object");
+  std::optional<DenseStore<double>> objects;
+  run([&] { objects = index.neighbours->narrow(rows, n_jobs); });
+  return {std::move(*objects), &index, farthest};
+}
 
 template <class Store>
 std::unique_ptr<Neighbours> make_one(const Rows& rows, const double* coords, std::int64_t n_coords,
@@ -135,7 +162,8 @@ nb::tuple search(const Index& self, const nb::object& numbers, const Square<doub
                  std::int64_t k, const std::optional<Square<std::int32_t>>& cells,
                  const std::optional<Square<double>>& positions,
                  const std::optional<In<std::int32_t>>& resolution,
-                 const std::optional<In<double>>& widths, double reach, int n_jobs) {
+                 const std::optional<In<double>>& widths, double reach, const Narrow* narrow,
+                 const std::optional<Square<double>>& narrow_numbers, double error, int n_jobs) {
   const Neighbours& index = *self.neighbours;
   const Rows rows = as_rows(numbers, index.width);
   const std::int64_t n = rows.n_rows();
@@ -160,22 +188,32 @@ nb::tuple search(const Index& self, const nb::object& numbers, const Square<doub
             widths->data(),
             reach};
   }
+  NearNarrow less{nullptr, {nullptr, 0, 0}, 0, 0};
+  if (narrow) {
+    if (narrow->index != &self || !narrow_numbers ||
+        static_cast<std::int64_t>(narrow_numbers->shape(0)) != n ||
+        static_cast<std::int64_t>(narrow_numbers->shape(1)) != narrow->objects.width())
+      throw std::invalid_argument("narrow numbers must fit queries and objects");
+    less = {&narrow->objects, dense_view(*narrow_numbers), narrow->farthest, error};
+  }
   const auto m = static_cast<std::size_t>(n), columns = static_cast<std::size_t>(k);
   Buffer<double> distances(m * columns);
   Buffer<std::int32_t> objects(m * columns), turns(m);
   Buffer<std::uint8_t> lonely(m);
+  std::int64_t n_compared = 0;
   run([&] {
-    index.search(rows, coords.data(), grid, k,
+    n_compared = index.search(rows, coords.data(), grid, less, k,
                  {distances.data(), objects.data(), turns.data(), lonely.data()}, n_jobs);
   });
   return nb::make_tuple(to_numpy(std::move(distances), {m, columns}),
                         to_numpy(std::move(objects), {m, columns}), to_numpy(std::move(turns), {m}),
-                        to_numpy(std::move(lonely), {m}));
+                        to_numpy(std::move(lonely), {m}), n_compared);
 }
 
 }  // namespace
 
 void register_near_neighbours(nb::module_& m) {
+  nb::class_<Narrow>(m, "NarrowNumbers", "Fewer numbers of objects, which rule out most of them.");
   nb::class_<Index>(m, "NearNeighbours", "Objects in an order in which neighbours are found.")
       .def("__init__", make, nb::arg("numbers"), nb::arg("width"), nb::arg("coords").noconvert(),
            nb::arg("n_split"), nb::arg("cells").noconvert().none(), nb::arg("n_jobs"),
@@ -185,13 +223,20 @@ void register_near_neighbours(nb::module_& m) {
       .def("search", search, nb::arg("numbers"), nb::arg("coords").noconvert(), nb::arg("k"),
            nb::arg("cells").noconvert().none(), nb::arg("positions").noconvert().none(),
            nb::arg("resolution").noconvert().none(), nb::arg("widths").noconvert().none(),
-           nb::arg("reach"), nb::arg("n_jobs"),
+           nb::arg("reach"), nb::arg("narrow").none(),
+           nb::arg("narrow_numbers").noconvert().none(), nb::arg("error"), nb::arg("n_jobs"),
            nb::sig("def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], "
                    "coords: Floats, k: int, cells: Indices | None, "
                    "positions: Floats | None, resolution: Indices | None, widths: Floats | None, "
-                   "reach: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags]"),
+                   "reach: float, narrow: NarrowNumbers | None, narrow_numbers: Floats | None, "
+                   "error: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags, int]"),
            "The k nearest objects of each query: distances, objects, how often it looked "
-           "farther, and whether nothing was near at first.");
+           "farther, whether nothing was near at first; and how many pairs were compared.")
+      .def("narrow", make_narrow, nb::arg("numbers").noconvert(), nb::arg("farthest"),
+           nb::arg("n_jobs"), nb::keep_alive<0, 1>(),
+           nb::sig("def narrow(self, numbers: Floats, farthest: float, n_jobs: int) "
+                   "-> NarrowNumbers"),
+           "Rows that are no farther apart than objects; the largest norm of one.");
 }
 
 }  // namespace tacit::bindings

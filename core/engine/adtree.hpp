@@ -14,10 +14,13 @@
 // memory runs out, and then the Varies that were used least recently, with all below them.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <shared_mutex>
@@ -68,6 +71,13 @@ class Pool {
     reset();
     data_ = const_cast<T*>(data);  // never written before make_writable()
     size_ = size;
+  }
+  void zeros(std::size_t size) {  // which take memory when they are first looked at
+    reset();
+    data_ = static_cast<T*>(std::calloc(size + !size, sizeof(T)));
+    if (!data_) throw std::bad_alloc();
+    size_ = capacity_ = size;
+    owned_ = true;
   }
   bool owned() const { return owned_; }
   void reserve(std::size_t capacity) {
@@ -136,6 +146,46 @@ struct TreeArrays {
 const char* check_tree(const ColumnStore& store, const std::vector<std::int64_t>& order,
                        const TreeArrays& tree);
 
+// The same of its root alone.
+const char* check_root(const ColumnStore& store, const std::vector<std::int64_t>& order,
+                       const TreeArrays& tree);
+
+// And of one Vary and its children, as far as they themselves can tell.
+const char* check_vary(const ColumnStore& store, const std::vector<std::int64_t>& order,
+                       const TreeArrays& tree, std::size_t vary);
+
+// Arrays of a tree whose blocks are read from a file when they are first used. A Vary and a list of
+// records are checked then, too. Safe from several threads.
+class Unread {
+ public:
+  enum Part { kNodes, kVaries, kSlots, kLists, kSums };
+  using Fetch = std::function<void(int part, std::size_t block)>;  // reads a block, or throws
+
+  // bytes: of each part; 0 where all of it is there.
+  Unread(Fetch fetch, std::size_t block, const std::array<std::size_t, 5>& bytes,
+         const TreeArrays& tree);
+  void need(Part part, std::size_t begin, std::size_t end) {  // bytes
+    if (parts_[part].empty()) return;
+    for (std::size_t b = begin / block_; b * block_ < end; ++b)
+      if (!std::atomic_ref(parts_[part][b]).load(std::memory_order_acquire)) fetch(part, b);
+  }
+  void need_all();
+  // Throw Unsound if what they lead to is not to be followed.
+  void need_vary(const ColumnStore& store, const std::vector<std::int64_t>& order,
+                 std::uint32_t node, std::uint32_t position, std::uint32_t vary);
+  void need_list(const ColumnStore& store, std::uint32_t node);
+
+ private:
+  void fetch(Part part, std::size_t block);
+
+  Fetch fetch_;
+  std::size_t block_;
+  TreeArrays tree_;
+  std::array<std::vector<std::uint8_t>, 5> parts_;  // which blocks are there
+  Pool<std::uint8_t> varies_seen_, lists_seen_;
+  std::mutex mutex_;
+};
+
 class Tree : public Engine {
  public:
   Tree(std::shared_ptr<const ColumnStore> store, std::vector<std::int64_t> order,
@@ -150,7 +200,8 @@ class Tree : public Engine {
 
   void build(Poll poll);  // everything, down to the leaves
   void clear();
-  void restore(const TreeArrays& arrays);  // arrays that are checked, and outlive the tree
+  // Arrays that are checked, or checked when they are used; they outlive the tree.
+  void restore(const TreeArrays& arrays, std::unique_ptr<Unread> unread = nullptr);
 
   struct Sizes {
     std::int64_t nodes, varies, lists, bytes, evictions;
@@ -165,6 +216,7 @@ class Tree : public Engine {
   template <class Body>
   void read(const Body& body) const {
     const std::shared_lock lock(mutex_);
+    if (unread_) unread_->need_all();
     body(TreeArrays{nodes_.data(), nodes_.size(), varies_.data(), varies_.size(), slots_.data(),
                     slots_.size(), lists_.data(), lists_.size(), sums_.data()});
   }
@@ -211,6 +263,7 @@ class Tree : public Engine {
   bool has_list(std::uint32_t node) const { return node == 0 || nodes_[node].list != kNone; }
   Some some_of(std::uint32_t node) const {
     if (node == 0) return {nullptr, store_->n_records()};
+    if (unread_) unread_->need_list(*store_, node);
     return {lists_.data() + nodes_[node].list, nodes_[node].records};
   }
 
@@ -224,6 +277,7 @@ class Tree : public Engine {
   Pool<Int128> sums_;  // of each node, where records have weights
   std::int64_t scratch_ = 0;
   std::atomic<std::int64_t> evictions_{0};
+  std::unique_ptr<Unread> unread_;
   bool restored_ = false;  // its counts come from a file, and records have not been looked at
   std::vector<std::uint32_t> counts_;
   std::atomic<std::uint32_t> tick_{0};

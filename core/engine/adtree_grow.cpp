@@ -55,33 +55,48 @@ void Tree::clear() {
   slots_.reset();
   lists_.reset();
   sums_.reset();
+  unread_.reset();
   restored_ = false;
   plant();
 }
 
-void Tree::restore(const TreeArrays& arrays) {
+void Tree::restore(const TreeArrays& arrays, std::unique_ptr<Unread> unread) {
   nodes_.view(arrays.nodes, arrays.n_nodes);
   varies_.view(arrays.varies, arrays.n_varies);
   slots_.view(arrays.slots, arrays.n_slots);
   lists_.view(arrays.lists, arrays.n_lists);
-  if (arrays.sums) {
+  if (arrays.sums && unread) {
+    sums_.view(static_cast<const Int128*>(arrays.sums), arrays.n_nodes);
+  } else if (arrays.sums) {
     sums_.reserve(arrays.n_nodes);
     sums_.resize(arrays.n_nodes);
     std::memcpy(sums_.data(), arrays.sums, arrays.n_nodes * sizeof(Int128));
   }
-  stamps_.reserve(arrays.n_varies);
-  stamps_.resize(arrays.n_varies);
-  std::fill_n(stamps_.data(), arrays.n_varies, 0u);
+  stamps_.zeros(arrays.n_varies);
+  unread_ = std::move(unread);
+  if (unread_) {
+    unread_->need(Unread::kNodes, 0, sizeof(Node));
+    unread_->need(Unread::kSums, 0, sizeof(Int128));
+  }
   restored_ = true;
 }
 
 // Before the first change, a restored tree copies what it was only looking at.
 void Tree::make_writable() {
   if (nodes_.owned()) return;
+  if (unread_) {
+    unread_->need_all();
+    const TreeArrays arrays{nodes_.data(),  nodes_.size(), varies_.data(),
+                            varies_.size(), slots_.data(), slots_.size(),
+                            lists_.data(),  lists_.size(), sums_.data()};
+    if (const char* problem = check_tree(*store_, order_, arrays)) throw Unsound(problem);
+    unread_.reset();
+  }
   nodes_.reserve(nodes_.size());
   varies_.reserve(varies_.size());
   slots_.reserve(slots_.size());
   lists_.reserve(lists_.size());
+  if (store_->weighted()) sums_.reserve(sums_.size());
 }
 
 std::int64_t Tree::pool_bytes() const {
@@ -139,7 +154,11 @@ void Tree::load_columns(const std::vector<Axis>& axes, std::uint32_t now) {
 
 std::uint32_t Tree::slot_of(std::uint32_t node, std::uint32_t position) const {
   const std::uint32_t slots = nodes_[node].slots;
-  return slots == kNone ? kNone : slots_[slots + position - first_position(node)];
+  if (slots == kNone) return kNone;
+  const std::size_t at = std::size_t{slots} + position - first_position(node);
+  if (unread_)
+    unread_->need(Unread::kSlots, at * sizeof(std::uint32_t), (at + 1) * sizeof(std::uint32_t));
+  return slots_[at];
 }
 
 // Makes the Vary of a node for the column at a position. O(records of the node + arity).

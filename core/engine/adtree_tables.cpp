@@ -250,6 +250,8 @@ std::uint32_t Tree::reach(std::uint32_t node, std::uint32_t position, bool grow,
     poller.check();
     ensure_list(node);
     vary = expand(node, position, some_of(node));
+  } else if (unread_) {
+    unread_->need_vary(*store_, order_, node, position, vary);
   }
   std::atomic_ref(stamps_[vary]).store(now, std::memory_order_relaxed);
   return vary;

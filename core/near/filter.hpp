@@ -8,7 +8,8 @@
 
 namespace tacit {
 
-constexpr std::int64_t kNearTile = 16;  // objects side by side
+constexpr std::int64_t kNearLeaf = 64;  // objects that are looked at together
+constexpr std::int64_t kNearTile = 16;  // of them, side by side
 constexpr int kNearLanes = 16;          // queries of sparse rows side by side: a cache line
 
 // An object that may be near enough for a query, and the sum that says so.
@@ -17,11 +18,11 @@ struct NearHit {
   float sum;
 };
 
-// Notes every position p of tiles with sum = bases[p] + Σ_j queries[q][j] · tile[j][p] ≤ limits[q].
-// Tiles hold kNearTile objects each, a coordinate of all of them after another. Returns how many
-// hits there are; there must be room for n_tiles · kNearTile · n_queries.
-int filter_tiles(const float* tiles, const float* bases, std::int64_t n_tiles, std::int64_t width,
-                 const float* const* queries, const float* limits, int n_queries, NearHit* hits);
+// Notes every position p of a leaf with sum = bases[p] + Σ_j queries[q][j] · leaf[p][j] ≤ limits[q].
+// A leaf is made of tiles, which hold a coordinate of all their objects after another. Returns how
+// many hits there are; there must be room for kNearLeaf · n_queries.
+int filter_leaf(const float* leaf, const float* bases, std::int64_t width,
+                const float* const* queries, const float* limits, int n_queries, NearHit* hits);
 
 // Notes every row r < n_rows with sum = bases[r] + Σ_j lanes[j][q] · scale · x_rj ≤ limits[q] for
 // one of kNearLanes queries, whose coordinates lie side by side. Rows are given by their numbers.

@@ -1,9 +1,11 @@
 #include "near/neighbours.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "near/best.hpp"
 
@@ -20,12 +22,31 @@ bool touch(const std::int32_t* lower, const std::int32_t* upper, const std::int3
   return true;
 }
 
+// The part of all objects from which on it is better to read them for many queries together.
+constexpr double kLittle = 0.1;
+
+// How many blocks queries are divided into: enough for all threads, with several groups in each.
+std::int64_t divided(std::int64_t n_queries, int few, int many, int n_jobs) {
+  const std::int64_t n_groups = (n_queries + few - 1) / few;
+  const std::int64_t n_large = std::min<std::int64_t>(n_queries / (4 * many), 64);
+  return std::clamp<std::int64_t>(n_groups / 4, 1, std::max<std::int64_t>(n_large, 4 * n_jobs));
+}
+
 // What rounding can do to the difference of a coordinate of an object and one of a query, in units
 // of the objects' scale: a product of `width` terms with a vector of norm 1 is off by width · 2^-53
 // times the norm of its row, whose numbers are less than 2, or less than 2 · ratio for a query.
 double rounding_of_coords(std::int64_t width, double ratio) {
   const auto w = static_cast<double>(width);
   return 0x1p-51 * (w + 8) * std::sqrt(w) * 2 * (1 + ratio);
+}
+
+double norm_of(const DenseNumbers<double>& rows, std::int64_t r, double scale) {
+  double square = 0;
+  for (std::int64_t j = 0; j < rows.width; ++j) {
+    const double x = rows.numbers[r * rows.width + j] * scale;
+    square += x * x;
+  }
+  return std::sqrt(square);
 }
 
 // How far a query sees: cells from first to last are near.
@@ -91,11 +112,12 @@ class NearView {
 template <class Store>
 class NearWalk {
  public:
-  static constexpr int kGroup = Store::kGroup;
+  static constexpr int kMost = Store::kMostGroup;  // queries of a group
   using Rows = typename Store::Rows;
 
   NearWalk(const NearIndex<Store>& index, const Rows& queries, const double* coords, double slack,
-           const NearView& view, std::int64_t n_dimensions, std::int64_t k, StopToken& token)
+           const NearView& view, std::int64_t n_dimensions, const NearNarrow& narrow,
+           std::int64_t k, StopToken& token)
       : index_(index),
         queries_(queries),
         coords_(coords),
@@ -107,26 +129,31 @@ class NearWalk {
         // Sums of squares are off by less than this, as are distances.
         shrink_(1 - 0x1p-50 * static_cast<double>(queries.width + n_coords_ + 64)),
         probe_(index.store_, queries),
-        z_(static_cast<std::size_t>(n_coords_ * kGroup)),
+        z_(static_cast<std::size_t>(n_coords_ * kMost)),
         lower_(static_cast<std::size_t>(n_coords_)),
         upper_(static_cast<std::size_t>(n_coords_)),
         first_cell_(static_cast<std::size_t>(n_dimensions)),
         last_cell_(static_cast<std::size_t>(n_dimensions)),
-        best_(kGroup),
-        meter_(token) {}
+        best_(kMost),
+        meter_(token),
+        narrow_numbers_(narrow) {
+    if (narrow.objects) narrow_.emplace(*narrow.objects, narrow.queries);
+  }
 
   // Looks for the nearest objects of queries that are close to each other, within their limits.
   void run(const std::int64_t* group, int n_queries, const std::int64_t* homes,
            const double* limits) {
-    group_ = group, n_queries_ = n_queries;
+    group_ = group, n_queries_ = n_queries, n_lanes_ = (n_queries + 7) / 8 * 8;
+    n_filtered_ = 0;
     for (int q = 0; q < n_queries_; ++q) {
       best_[static_cast<std::size_t>(q)].begin(k_, limits[group[q]]);
       for (std::int64_t j = 0; j < n_coords_; ++j)
-        z_[static_cast<std::size_t>(j * kGroup + q)] =
+        z_[static_cast<std::size_t>(j * kMost + q)] =
             coords_[group[q] * n_coords_ + j] * index_.scale_;
     }
     enclose();
     probe_.begin(group, n_queries);
+    if (narrow_) begin_narrow();
     visited_.clear();
     for (int q = 0; q < n_queries_; ++q) {
       const std::int64_t home = homes[group[q]] / kNearBranch;
@@ -139,6 +166,13 @@ class NearWalk {
       if (std::find(visited_.begin(), visited_.end(), stop.position) == visited_.end())
         visit(stop.position);
     for (int q = 0; q < n_queries_; ++q) settle(q);
+  }
+
+  std::int64_t n_filtered() const { return n_filtered_; }  // pairs that the last run compared
+  // The part of all objects that the queries of the last run were compared with.
+  double share() const {
+    return static_cast<double>(n_filtered_) / static_cast<double>(n_queries_) /
+           static_cast<double>(index_.order_.size());
   }
 
   const std::vector<NearBest::Found>& best(int query) const {
@@ -158,7 +192,7 @@ class NearWalk {
   // The box around the queries of the group, and the cells that are near one of them.
   void enclose() {
     for (std::int64_t j = 0; j < n_coords_; ++j) {
-      const double* const z = z_.data() + j * kGroup;
+      const double* const z = z_.data() + j * kMost;
       const auto [low, high] = std::minmax_element(z, z + n_queries_);
       lower_[static_cast<std::size_t>(j)] = *low;
       upper_[static_cast<std::size_t>(j)] = *high;
@@ -176,19 +210,19 @@ class NearWalk {
 
   // squares[q] = how far the box is from each query at least.
   void bound(const NearBoxes<double>& boxes, std::int64_t box, double* squares) const {
-    std::fill_n(squares, kGroup, 0.0);
+    std::fill_n(squares, n_lanes_, 0.0);
     for (std::int64_t j = 0; j < n_coords_; ++j) {
       const double lower = boxes.lower[static_cast<std::size_t>(box * n_coords_ + j)];
       const double upper = boxes.upper[static_cast<std::size_t>(box * n_coords_ + j)];
-      const double* const z = z_.data() + j * kGroup;
-      for (int q = 0; q < kGroup; ++q) {
+      const double* const z = z_.data() + j * kMost;
+      for (int q = 0; q < n_lanes_; ++q) {
         const double below = lower - z[q], above = z[q] - upper;
         const double gap = (below > above ? below : above) - slack_;
         const double kept = gap > 0 ? gap : 0.0;
         squares[q] += kept * kept;
       }
     }
-    for (int q = 0; q < kGroup; ++q) squares[q] *= shrink_;
+    for (int q = 0; q < n_lanes_; ++q) squares[q] *= shrink_;
   }
 
   // Which objects of a leaf are near a query, a bit for each.
@@ -241,7 +275,7 @@ class NearWalk {
   // Branches that some query of the group may want, nearest first.
   void list_branches() {
     stops_.clear();
-    double squares[kGroup];
+    double squares[kMost];
     double farthest = 0;
     for (int q = 0; q < n_queries_; ++q)
       farthest = std::max(farthest, best_[static_cast<std::size_t>(q)].limit());
@@ -260,15 +294,15 @@ class NearWalk {
   }
 
   void visit(std::int64_t branch) {
-    double squares[kGroup];
+    double squares[kMost];
     bound(index_.branch_boxes_, branch, squares);
     const std::int32_t first = index_.branch_boxes_.first[static_cast<std::size_t>(branch)];
-    int some[kGroup], n_some = 0;
+    int some[kMost], n_some = 0;
     for (int q = 0; q < n_queries_; ++q)
       if (wanted(q, squares[q], first, index_.branch_cells_, branch)) some[n_some++] = q;
     if (!n_some) return;
     const Range leaves = index_.order_.branch(branch);
-    double leaf_squares[kNearBranch][kGroup];
+    double leaf_squares[kNearBranch][kMost];
     Stop stops[kNearBranch];
     int n_stops = 0;
     for (std::int64_t l = leaves.begin; l < leaves.end; ++l) {
@@ -281,7 +315,7 @@ class NearWalk {
     std::sort(stops, stops + n_stops);
     for (int s = 0; s < n_stops; ++s) {
       const std::int64_t leaf = stops[s].position;
-      int active[kGroup], n_active = 0;
+      int active[kMost], n_active = 0;
       for (int i = 0; i < n_some; ++i)
         if (wanted(some[i], leaf_squares[leaf - leaves.begin][some[i]], stops[s].first,
                    index_.leaf_cells_, leaf))
@@ -290,34 +324,81 @@ class NearWalk {
     }
   }
 
-  void search_leaf(std::int64_t leaf, int* active, int n_active) {
-    double limits[kGroup];
-    std::uint64_t near[kGroup];
-    int n_kept = 0;
+  void search_leaf(std::int64_t leaf, const int* active, int n_active) {
+    if (!n_active) return;
+    double limits[kMost];
+    std::uint64_t near[kMost];  // of queries that found something
+    bool found_some[kMost];
     for (int i = 0; i < n_active; ++i) {
       const int query = active[i];
-      near[query] = n_dimensions_ ? near_bits(query, leaf) : ~std::uint64_t{0};
-      if (!near[query]) continue;
-      limits[query] = best_[static_cast<std::size_t>(query)].limit();
-      active[n_kept++] = query;
+      found_some[query] = false;
+      const double limit = best_[static_cast<std::size_t>(query)].limit();
+      limits[query] = narrow_ ? narrow_limit(query, limit) : limit;
     }
-    if (!n_kept) return;
-    for (const NearBounds& bounds : probe_.leaf(leaf, active, n_kept, limits)) {
-      if (!(near[bounds.query] >> (bounds.position - leaf * kNearLeaf) & 1)) continue;
+    const bool narrow = narrow_.has_value();
+    const std::vector<NearBounds>& found = narrow ? narrow_->leaf(leaf, active, n_active, limits)
+                                                  : probe_.leaf(leaf, active, n_active, limits);
+    for (const NearBounds& bounds : found) {
+      const int query = bounds.query;
+      if (!found_some[query]) {
+        found_some[query] = true;
+        near[query] = n_dimensions_ ? near_bits(query, leaf) : ~std::uint64_t{0};
+      }
+      if (!(near[query] >> (bounds.position - leaf * kNearLeaf) & 1)) continue;
       const std::int32_t object =
           index_.order_.objects()[static_cast<std::size_t>(bounds.position)];
-      NearBest& best = best_[static_cast<std::size_t>(bounds.query)];
-      best.offer(bounds.low, bounds.high, object);
-      if (best.waits()) settle(bounds.query);
+      NearBest& best = best_[static_cast<std::size_t>(query)];
+      if (narrow)
+        best.offer(narrow_low(query, bounds.low), kInfinity, object);
+      else
+        best.offer(bounds.low, bounds.high, object);
     }
-    meter_.spend(n_kept * kNearLeaf * (queries_.width + 16) / 8);
+    for (int i = 0; i < n_active; ++i)
+      if (found_some[active[i]])
+        best_[static_cast<std::size_t>(active[i])].tighten(!narrow, measure(active[i]));
+    const std::int64_t n_pairs = n_active * kNearLeaf;
+    n_filtered_ += n_pairs;
+    meter_.spend(n_pairs * (queries_.width + 16) / 8);
+    if (narrow) check_narrow(n_pairs);
   }
 
-  void settle(int query) {
-    best_[static_cast<std::size_t>(query)].settle([&](std::int32_t object) {
-      return near_square(queries_, group_[query], index_.rows_, object, index_.scale_);
-    });
+  // Narrow numbers are of use while distances of what they let through cost less than they spare.
+  void check_narrow(std::int64_t n_pairs) {
+    constexpr std::int64_t kLook = 200;  // at one object, in cycles; 32 numbers of filters are one
+    n_narrow_ += n_pairs;
+    const std::int64_t spared = n_narrow_ * (queries_.width - narrow_numbers_.queries.width) / 32;
+    const std::int64_t grace = 8 * (k_ + 8) * kMost;
+    if ((n_measured_ - grace) * (kLook + queries_.width / 4) > spared) narrow_.reset();
   }
+
+  void begin_narrow() {
+    narrow_->begin(group_, n_queries_);
+    slacks_.resize(kMost);
+    for (int q = 0; q < n_queries_; ++q)
+      slacks_[static_cast<std::size_t>(q)] =
+          narrow_numbers_.error *
+          (narrow_numbers_.farthest * index_.scale_ +
+           norm_of(narrow_numbers_.queries, group_[q], index_.scale_));
+  }
+
+  // What a squared distance by narrow numbers is at most, or a true one at least.
+  double narrow_limit(int query, double limit) const {
+    const double far = std::sqrt(limit) + slacks_[static_cast<std::size_t>(query)];
+    return far * far * (1 + 0x1p-40);
+  }
+  double narrow_low(int query, double low) const {
+    const double near = std::sqrt(std::max(low, 0.0)) - slacks_[static_cast<std::size_t>(query)];
+    return near > 0 ? near * near * (1 - 0x1p-40) : 0.0;
+  }
+
+  auto measure(int query) {
+    return [this, query](std::int32_t object) {
+      ++n_measured_;
+      return near_square(queries_, group_[query], index_.rows_, object, index_.scale_);
+    };
+  }
+
+  void settle(int query) { best_[static_cast<std::size_t>(query)].settle(measure(query)); }
 
   const NearIndex<Store>& index_;
   const Rows queries_;
@@ -335,7 +416,12 @@ class NearWalk {
   std::vector<std::int64_t> visited_;
   Meter meter_;
   const std::int64_t* group_ = nullptr;
-  int n_queries_ = 0;
+  int n_queries_ = 0, n_lanes_ = 0;
+  std::optional<typename DenseStore<double>::Probe> narrow_;  // while it is worth it
+  const NearNarrow& narrow_numbers_;
+  std::vector<double> slacks_;  // of distances by narrow numbers, for each query
+  std::int64_t n_filtered_ = 0;  // pairs of the group so far
+  std::int64_t n_narrow_ = 0, n_measured_ = 0;  // of the walk by narrow numbers: pairs, distances
 };
 
 template <class Store>
@@ -363,9 +449,9 @@ NearIndex<Store>::NearIndex(const Rows& rows, const double* coords, std::int64_t
 }
 
 template <class Store>
-void NearIndex<Store>::search(const Rows& queries, const double* coords, const NearGrid& grid,
-                              std::int64_t k, const NearAnswer& answer, int n_jobs,
-                              Poll poll) const {
+std::int64_t NearIndex<Store>::search(const Rows& queries, const double* coords, const NearGrid& grid,
+                                      const NearNarrow& narrow, std::int64_t k,
+                                      const NearAnswer& answer, int n_jobs, Poll poll) const {
   const auto n_queries = static_cast<std::size_t>(queries.n_rows);
   std::vector<std::int64_t> homes(n_queries), todo(n_queries);
   for (std::size_t q = 0; q < n_queries; ++q)
@@ -378,20 +464,20 @@ void NearIndex<Store>::search(const Rows& queries, const double* coords, const N
   std::vector<double> limits(n_queries, kInfinity);
   std::vector<std::uint8_t> done(n_queries, 0);
   NearView view(grid, queries.n_rows);
-  constexpr int kGroup = Store::kGroup;
   const double slack = rounding_of_coords(queries.width, scale_ / near_scale(queries));
+  std::atomic<std::int64_t> n_compared = 0;
 
   for (std::int32_t turn = 0; !todo.empty(); ++turn) {
-    const std::int64_t n_groups = (static_cast<std::int64_t>(todo.size()) + kGroup - 1) / kGroup;
-    const std::int64_t n_blocks = std::clamp<std::int64_t>(n_groups / 4, 1, 64);
+    const auto n_todo = static_cast<std::int64_t>(todo.size());
+    const std::int64_t n_blocks = divided(n_todo, Store::kGroup, Store::kMostGroup, n_jobs);
     for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
-      NearWalk<Store> walk(*this, queries, coords, slack, view, grid.queries.n_dimensions, k,
-                           token);
-      const Range groups = block_range(n_groups, n_blocks, b);
-      for (std::int64_t g = groups.begin; g < groups.end; ++g) {
-        const std::int64_t* const group = todo.data() + g * kGroup;
-        const auto n = static_cast<int>(
-            std::min<std::int64_t>(kGroup, static_cast<std::int64_t>(todo.size()) - g * kGroup));
+      NearWalk<Store> walk(*this, queries, coords, slack, view, grid.queries.n_dimensions, narrow,
+                           k, token);
+      const Range range = block_range(n_todo, n_blocks, b);
+      std::int64_t most = Store::kGroup;
+      for (std::int64_t begin = range.begin; begin < range.end;) {
+        const std::int64_t* const group = todo.data() + begin;
+        const auto n = static_cast<int>(std::min(most, range.end - begin));
         walk.run(group, n, homes.data(), limits.data());
         for (int i = 0; i < n; ++i) {
           const auto q = static_cast<std::size_t>(group[i]);
@@ -409,10 +495,14 @@ void NearIndex<Store>::search(const Rows& queries, const double* coords, const N
             answer.objects[group[i] * k + r] = object;
           }
         }
+        begin += n;
+        n_compared += walk.n_filtered();
+        most = walk.share() > kLittle ? Store::kMostGroup : Store::kGroup;
       }
     });
     std::erase_if(todo, [&](std::int64_t q) { return done[static_cast<std::size_t>(q)] != 0; });
   }
+  return n_compared;
 }
 
 template class NearIndex<DenseStore<float>>;

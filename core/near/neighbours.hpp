@@ -30,6 +30,16 @@ struct NearGrid {
   double reach;  // all is seen that is within this many k-th distances on the grid
 };
 
+// Fewer numbers that tell what is too far, where boxes do not: no two rows of them are farther apart
+// than the objects, but for error · (farthest + the norm of the query's row). Objects are in the
+// order of the index, and scaled as they are there; null if there are none.
+struct NearNarrow {
+  const DenseStore<double>* objects;
+  DenseNumbers<double> queries;
+  double farthest;  // the largest norm of an object's row
+  double error;
+};
+
 struct NearAnswer {
   double* distances;  // k for each query, ascending; equal ones by number
   std::int32_t* objects;
@@ -49,11 +59,13 @@ class NearIndex {
 
   // The k ≤ n_objects nearest of each query; without a grid (cells are null) among all objects.
   // Time is that of distances to the objects of leaves that the coordinates do not rule out,
-  // sixteen numbers to a clock cycle or two.
-  void search(const Rows& queries, const double* coords, const NearGrid& grid, std::int64_t k,
-              const NearAnswer& answer, int n_jobs, Poll poll) const;
+  // sixteen numbers to a clock cycle or two. Returns how many pairs were compared.
+  std::int64_t search(const Rows& queries, const double* coords, const NearGrid& grid,
+              const NearNarrow& narrow, std::int64_t k, const NearAnswer& answer, int n_jobs,
+              Poll poll) const;
 
   const NearOrder& order() const { return order_; }
+  double scale() const { return scale_; }
 
  private:
   template <class>

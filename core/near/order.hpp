@@ -10,10 +10,10 @@
 
 #include "base/parallel.hpp"
 #include "base/records.hpp"
+#include "near/filter.hpp"
 
 namespace tacit {
 
-constexpr std::int64_t kNearLeaf = 64;    // objects of a leaf
 constexpr std::int64_t kNearBranch = 16;  // leaves of a branch
 
 // Tight boxes around runs of objects, and the smallest number of an object in each.

@@ -30,6 +30,88 @@ float sum_limit(double limit, double norm, const NearError& error) {
              : rounded;
 }
 
+template <class X>
+TACIT_INLINE Double4 scaled(const X* x, double scale) {
+  return __builtin_convertvector(*reinterpret_cast<const typename VectorOf<X, 4 * sizeof(X)>::Type*>(x),
+                                 Double4) *
+         scale;
+}
+
+// In sixteen sums, so that none waits for another.
+template <class X>
+TACIT_INLINE double square_of(const X* x, const X* y, std::int64_t width, double scale) {
+  constexpr int kSums = 4;
+  Double4 sums[kSums] = {};
+  std::int64_t c = 0;
+  for (; c + 4 * kSums <= width; c += 4 * kSums)
+    for (int u = 0; u < kSums; ++u) {
+      const Double4 off = scaled(x + c + 4 * u, scale) - scaled(y + c + 4 * u, scale);
+      sums[u] += off * off;
+    }
+  for (; c + 4 <= width; c += 4) {
+    const Double4 off = scaled(x + c, scale) - scaled(y + c, scale);
+    sums[0] += off * off;
+  }
+  const Double4 all = (sums[0] + sums[2]) + (sums[1] + sums[3]);
+  double sum = (all[0] + all[2]) + (all[1] + all[3]);
+  for (; c < width; ++c) {
+    const double off = static_cast<double>(x[c]) * scale - static_cast<double>(y[c]) * scale;
+    sum += off * off;
+  }
+  return sum;
+}
+
+// lane = -2 (x - centre); returns ‖x - centre‖².
+template <class X>
+TACIT_INLINE double centre_row(const X* x, const double* centre, std::int64_t width, double scale,
+                               float* lane) {
+  Double4 sums[2] = {};
+  std::int64_t j = 0;
+  for (; j + 8 <= width; j += 8)
+    for (int u = 0; u < 2; ++u) {
+      const Double4 off = scaled(x + j + 4 * u, scale) - vector_at(centre + j + 4 * u);
+      *reinterpret_cast<Float4*>(lane + j + 4 * u) = __builtin_convertvector(off * -2.0, Float4);
+      sums[u] += off * off;
+    }
+  const Double4 both = sums[0] + sums[1];
+  double norm = (both[0] + both[2]) + (both[1] + both[3]);
+  for (; j < width; ++j) {
+    const double off = static_cast<double>(x[j]) * scale - centre[j];
+    lane[j] = static_cast<float>(-2 * off);
+    norm += off * off;
+  }
+  return norm;
+}
+
+// Adds a row times a factor to a sum.
+template <class X>
+TACIT_INLINE void add_row(const X* x, std::int64_t width, double factor, double* sum) {
+  std::int64_t j = 0;
+  for (; j + 4 <= width; j += 4) vector_at(sum + j) += scaled(x + j, factor);
+  for (; j < width; ++j) sum[j] += static_cast<double>(x[j]) * factor;
+}
+
+// Puts a row less its centre into a tile; returns its squared norm.
+template <class X>
+TACIT_INLINE double put_row(const X* x, const double* centre, std::int64_t width, double scale,
+                            float* tile) {
+  Double4 sums{};
+  std::int64_t j = 0;
+  for (; j + 4 <= width; j += 4) {
+    const Double4 off = scaled(x + j, scale) - vector_at(centre + j);
+    const Float4 kept = __builtin_convertvector(off, Float4);
+    for (int u = 0; u < 4; ++u) tile[(j + u) * kNearTile] = kept[u];
+    sums += off * off;
+  }
+  double norm = (sums[0] + sums[2]) + (sums[1] + sums[3]);
+  for (; j < width; ++j) {
+    const double off = static_cast<double>(x[j]) * scale - centre[j];
+    tile[j * kNearTile] = static_cast<float>(off);
+    norm += off * off;
+  }
+  return norm;
+}
+
 NearBounds bounds_of(std::int32_t query, std::int64_t position, float sum, double norm,
                      double row_norm, const NearError& error) {
   if (!(norm < kNearTooFar)) return {query, position, 0.0, std::numeric_limits<double>::infinity()};
@@ -53,22 +135,8 @@ double near_scale(const SparseNumbers<X>& rows) {
 template <class X>
 double near_square(const DenseNumbers<X>& a, std::int64_t i, const DenseNumbers<X>& b,
                    std::int64_t j, double scale) {
-  const X* const x = a.numbers + i * a.width;
-  const X* const y = b.numbers + j * b.width;
-  Double4 sums{};
-  std::int64_t c = 0;
-  for (; c + 4 <= a.width; c += 4) {
-    Double4 off;
-    for (int u = 0; u < 4; ++u)
-      off[u] = static_cast<double>(x[c + u]) * scale - static_cast<double>(y[c + u]) * scale;
-    sums += off * off;
-  }
-  double sum = (sums[0] + sums[2]) + (sums[1] + sums[3]);
-  for (; c < a.width; ++c) {
-    const double off = static_cast<double>(x[c]) * scale - static_cast<double>(y[c]) * scale;
-    sum += off * off;
-  }
-  return sum;
+  static const auto square = avx2_or_plain<square_of<X>>();
+  return square(a.numbers + i * a.width, b.numbers + j * b.width, a.width, scale);
 }
 
 template <class X>
@@ -117,24 +185,17 @@ void DenseStore<X>::copy_branch(const Rows& rows, const NearOrder& order, std::i
   double* const centre = centres_.data() + branch * width_;
   std::fill_n(centre, width_, 0.0);
   const double factor = scale_ / static_cast<double>(end - begin);
-  for (std::int64_t p = begin; p < end; ++p) {
-    const X* const x = rows.numbers + objects[p] * width_;
-    for (std::int64_t j = 0; j < width_; ++j) centre[j] += static_cast<double>(x[j]) * factor;
-  }
+  static const auto add = avx2_or_plain<add_row<X>>();
+  static const auto put = avx2_or_plain<put_row<X>>();
+  for (std::int64_t p = begin; p < end; ++p)
+    add(rows.numbers + objects[p] * width_, width_, factor, centre);
   for (std::int64_t p = begin; p < filled; ++p) {
     float* const tile = tiles_.data() + p / kNearTile * kNearTile * width_ + p % kNearTile;
-    double norm = 0;
-    if (p < end) {
-      const X* const x = rows.numbers + objects[p] * width_;
-      for (std::int64_t j = 0; j < width_; ++j) {
-        const double off = static_cast<double>(x[j]) * scale_ - centre[j];
-        tile[j * kNearTile] = static_cast<float>(off);
-        norm += off * off;
-      }
-    } else {  // padding, which is near nothing
+    double norm = std::numeric_limits<double>::infinity();  // of padding, which is near nothing
+    if (p < end)
+      norm = put(rows.numbers + objects[p] * width_, centre, width_, scale_, tile);
+    else
       for (std::int64_t j = 0; j < width_; ++j) tile[j * kNearTile] = 0;
-      norm = std::numeric_limits<double>::infinity();
-    }
     norms_[static_cast<std::size_t>(p)] = static_cast<float>(norm);
     bases_[static_cast<std::size_t>(p)] = static_cast<float>((1 - error_.relative) * norm);
   }
@@ -144,10 +205,10 @@ template <class X>
 DenseStore<X>::Probe::Probe(const DenseStore& store, const Rows& queries)
     : store_(store),
       queries_(queries),
-      lanes_(static_cast<std::size_t>(kGroup * store.width_)),
-      norms_(kGroup),
-      centred_at_(kGroup),
-      hits_(static_cast<std::size_t>(kGroup * kNearLeaf)) {}
+      lanes_(static_cast<std::size_t>(kMostGroup * store.width_)),
+      norms_(kMostGroup),
+      centred_at_(kMostGroup),
+      hits_(static_cast<std::size_t>(kMostGroup * kNearLeaf)) {}
 
 template <class X>
 void DenseStore<X>::Probe::begin(const std::int64_t* queries, int) {
@@ -157,17 +218,11 @@ void DenseStore<X>::Probe::begin(const std::int64_t* queries, int) {
 
 template <class X>
 void DenseStore<X>::Probe::centre(int query, std::int64_t branch) {
+  static const auto centre_it = avx2_or_plain<centre_row<X>>();
   const std::int64_t width = store_.width_;
-  const X* const x = queries_.numbers + group_[query] * width;
-  const double* const centre = store_.centres_.data() + branch * width;
   float* const lane = lanes_.data() + query * width;
-  const double scale = store_.scale_;
-  double norm = 0;
-  for (std::int64_t j = 0; j < width; ++j) {
-    const double off = static_cast<double>(x[j]) * scale - centre[j];
-    lane[j] = static_cast<float>(-2 * off);
-    norm += off * off;
-  }
+  const double norm = centre_it(queries_.numbers + group_[query] * width,
+                                store_.centres_.data() + branch * width, width, store_.scale_, lane);
   if (!(norm < kNearTooFar)) std::fill_n(lane, width, 0.0F);
   norms_[static_cast<std::size_t>(query)] = norm;
   centred_at_[static_cast<std::size_t>(query)] = branch;
@@ -176,8 +231,8 @@ void DenseStore<X>::Probe::centre(int query, std::int64_t branch) {
 template <class X>
 const std::vector<NearBounds>& DenseStore<X>::Probe::leaf(std::int64_t leaf, const int* active,
                                                           int n_active, const double* limits) {
-  const float* rows[kGroup];
-  float sums[kGroup];
+  const float* rows[kMostGroup];
+  float sums[kMostGroup];
   for (int i = 0; i < n_active; ++i) {
     const auto q = static_cast<std::size_t>(active[i]);
     if (centred_at_[q] != leaf / kNearBranch) centre(active[i], leaf / kNearBranch);
@@ -185,11 +240,9 @@ const std::vector<NearBounds>& DenseStore<X>::Probe::leaf(std::int64_t leaf, con
     sums[i] = sum_limit(limits[q], norms_[q], store_.error_);
   }
   const std::int64_t first = leaf * kNearLeaf;
-  const std::int64_t n_tiles =
-      (std::min(kNearLeaf, store_.size_ - first) + kNearTile - 1) / kNearTile;
   const int n_hits =
-      filter_tiles(store_.tiles_.data() + first * store_.width_, store_.bases_.data() + first,
-                   n_tiles, store_.width_, rows, sums, n_active, hits_.data());
+      filter_leaf(store_.tiles_.data() + first * store_.width_, store_.bases_.data() + first,
+                  store_.width_, rows, sums, n_active, hits_.data());
   bounds_.clear();
   for (int h = 0; h < n_hits; ++h) {
     const NearHit& hit = hits_[static_cast<std::size_t>(h)];

@@ -68,9 +68,12 @@ template <class X>
 class DenseStore {
  public:
   using Rows = DenseNumbers<X>;
-  static constexpr int kGroup = 24;  // queries that are looked for together
+  // Queries that are looked for together: few, which are near each other, where boxes rule much
+  // out; many, which share what is read, where they do not.
+  static constexpr int kGroup = 24, kMostGroup = 192;
 
   DenseStore(const Rows& rows, const NearOrder& order, double scale, int n_jobs, Poll poll);
+  std::int64_t width() const { return width_; }
 
   // Looks for a group of queries. Objects are told apart by their differences from the mean of
   // their branch, which are small where their distances are.
@@ -109,7 +112,7 @@ template <class X>
 class SparseStore {
  public:
   using Rows = SparseNumbers<X>;
-  static constexpr int kGroup = kNearLanes;
+  static constexpr int kGroup = kNearLanes, kMostGroup = kNearLanes;
 
   SparseStore(const Rows& rows, const NearOrder& order, double scale, int n_jobs, Poll poll);
 

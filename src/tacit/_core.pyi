@@ -191,8 +191,15 @@ class Tree(Engine):
     def arrays(self) -> tuple[Values, Values, Values, Values, Values | None]:
         """Copies of nodes, Varies, slots, lists and sums."""
 
-    def restore(self, order: Sequence[int], nodes: Values, varies: Values, slots: Values, lists: Values, sums: Values | None) -> None:
-        """Look at arrays that arrays() made; ValueError if they are not a tree."""
+    def restore(self, order: Sequence[int], nodes: Values, varies: Values, slots: Values, lists: Values, sums: Values | None, fetch: Any, block: int, unread: Sequence[int]) -> None:
+        """
+        Look at arrays that arrays() made; ValueError if they are not a tree. With fetch(array, block), blocks of the arrays with unread bytes are read, and checked, when they are used.
+        """
+
+def linked_tables(codes: Sequence[Values], arities: Ints, times: Values | None, n_records: int, conditions: Sequence[Sequence[int]], selections: Sequence[Sequence[int]], selection_of: Sequence[int], column_sets: Sequence[Sequence[int]], n_cells: int, n_jobs: int) -> Ints:
+    """
+    Tables of several selections in one pass. A condition is a column, and the first and last code of each range; a selection, the numbers of its conditions.
+    """
 
 class Planner(Engine):
     """Chooses an engine for each question."""
@@ -489,15 +496,21 @@ def strongest_links(indptr: Ints, indices: Indices, weights: Floats, k: int, n_j
     The columns of the k largest values of each row of a CSR array; -1 beyond short rows.
     """
 
+class NarrowNumbers:
+    """Fewer numbers of objects, which rule out most of them."""
+
 class NearNeighbours:
     """Objects in an order in which neighbours are found."""
 
     def __init__(self, numbers: Numbers | tuple[Ints, Indices, Numbers], width: int, coords: Floats, n_split: int, cells: Indices | None, n_jobs: int) -> None: ...
 
-    def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], coords: Floats, k: int, cells: Indices | None, positions: Floats | None, resolution: Indices | None, widths: Floats | None, reach: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags]:
+    def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], coords: Floats, k: int, cells: Indices | None, positions: Floats | None, resolution: Indices | None, widths: Floats | None, reach: float, narrow: NarrowNumbers | None, narrow_numbers: Floats | None, error: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags, int]:
         """
-        The k nearest objects of each query: distances, objects, how often it looked farther, and whether nothing was near at first.
+        The k nearest objects of each query: distances, objects, how often it looked farther, whether nothing was near at first; and how many pairs were compared.
         """
+
+    def narrow(self, numbers: Floats, farthest: float, n_jobs: int) -> NarrowNumbers:
+        """Rows that are no farther apart than objects; the largest norm of one."""
 
 def check_graph(indptr: Ints, indices: Indices, weights: Numbers, zeros_are_edges: bool, directed: bool) -> tuple[int, int, int]:
     """
@@ -652,7 +665,7 @@ class RuleGrower:
 
 def mine_itemsets(records: Records, min_count: int, kind: str, sizes: tuple[int, int], top: int, weights: Ints | None, excluded: Flags | None, groups: Flags | None, labels: NDArray[np.uint32] | None, alone: Ints | None, n_beside: int, max_bytes: tuple[int, int], count_only: bool, n_jobs: int) -> Any:
     """
-    The frequent itemsets, the most frequent first: offsets, value ids or their labels, counts, the least count, and how it ended ("complete", "too many", "interrupted"); count_only: how many sets and items.
+    The frequent itemsets, the most frequent first: offsets, value ids or their labels, counts, the least count, and how it ended ("complete", "too many", "interrupted", or "too large": the item whose records take more than can be searched at a time, and what they take as its count); count_only: how many sets and items.
     """
 
 def superset_counts(indptr: Ints, items: NDArray[np.uint32], counts: Ints, n_items: int, asked_indptr: Ints, asked_items: NDArray[np.uint32], n_jobs: int) -> Ints:

@@ -6,14 +6,18 @@ import logging
 import sys
 import threading
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Notes", "show_notes", "show_progress"]
+    Hearing = Callable[[str, int, int], None]
+
+__all__ = ["Notes", "hear_progress", "show_notes", "show_progress"]
 
 _CUTS = "tacit.table.cuts"
+_HEARD: ContextVar[Hearing | None] = ContextVar("heard", default=None)
 
 
 class Notes(logging.Handler):
@@ -61,6 +65,16 @@ def show_notes(
 
 
 @contextmanager
+def hear_progress(hear: Hearing) -> Iterator[None]:
+    """Call with what is counted, how many are done and how many there are, shown or not."""
+    token = _HEARD.set(hear)
+    try:
+        yield
+    finally:
+        _HEARD.reset(token)
+
+
+@contextmanager
 def show_progress(
     what: str, total: int, shown: bool, *, passing: bool = False
 ) -> Iterator[Callable[[int], None]]:
@@ -68,6 +82,17 @@ def show_progress(
 
     A bar that is `passing` is taken away when all is done: it is that of one of many passes.
     """
+    hear = _HEARD.get()
+    if hear is not None:
+        done = 0
+
+        def advance(n: int) -> None:
+            nonlocal done
+            done += n
+            hear(what, done, total)
+
+        yield advance
+        return
     if not shown:
         yield lambda n: None
         return

@@ -1,8 +1,9 @@
-"""One file format for tables and models: safetensors, checked in full before it is believed.
+"""One file format for tables and models: safetensors, checked before it is believed.
 
 A file holds named arrays and, in its header, the format version, the kind of object and the type,
 shape and checksum of each array. Nothing in it is ever executed. Arrays are read into memory, or
-mapped where that is asked for.
+mapped where that is asked for. Large arrays of some kinds have a checksum for each block, too: they
+are read, block by block, when they are used.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
+from tacit.blocks import LEAST, BlockArray, block_seals
 from tacit.errors import FileError, InputError
 from tacit.writing import written_whole
 
@@ -40,6 +42,7 @@ __all__ = [
 
 FORMAT = "1"
 _SEAL = "crc32:"
+_BLOCKS = ".blocks"  # the name of an array's checksums by block ends so
 State: TypeAlias = Mapping[str, "NDArray[Any]"]
 
 # Which class a kind of file is read by; it is imported when such a file is loaded.
@@ -94,10 +97,15 @@ class Saved:
     """
 
     _kind: ClassVar[str]
+    _in_blocks: ClassVar[tuple[str, ...]] = ()  # arrays that `from_state` may get as BlockArray
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a file that :func:`tacit.load` reads; atomic."""
-        write_arrays(path, self._kind, self.to_state())
+        state = dict(self.to_state())
+        for name in self._in_blocks:
+            if name in state:
+                state[name + _BLOCKS] = block_seals(np.ascontiguousarray(state[name]))
+        write_arrays(path, self._kind, state)
 
     def to_state(self) -> State:
         """Return the named arrays that a file holds."""
@@ -144,8 +152,9 @@ def load(path: str | os.PathLike[str], *, verify: bool = True, mmap: bool = Fals
     ----------
     path : path-like
     verify : bool, default True
-        Compare every array with its checksum first. Without it, arrays are only checked for
-        making sense: what a table stores must be in range, sorted and one to a column.
+        Compare every array with its checksum first; parts of a large :class:`ADTree` when they
+        are first used. Without it, arrays are only checked for making sense: what a table stores
+        must be in range, sorted and one to a column.
     mmap : bool, default False
         Map the file instead of reading it: what is not looked at takes no memory, and processes
         share it. The file must then not change while it is in use: a program that writes into it
@@ -155,7 +164,7 @@ def load(path: str | os.PathLike[str], *, verify: bool = True, mmap: bool = Fals
     -------
     Table or model
     """
-    kind, arrays = read_arrays(path, verify=verify, mmap=mmap)
+    kind, arrays = read_arrays(path, verify=verify, mmap=mmap, later=True)
     if kind not in KINDS:
         raise FileError(path, f"holds a {kind!r}, which this version of tacit does not know")
     with damaged_if_it_fails(path):
@@ -208,42 +217,68 @@ def seal_of(path: str | os.PathLike[str]) -> str:
 
 
 def read_arrays(
-    path: str | os.PathLike[str], *, verify: bool = True, mmap: bool = False
-) -> tuple[str, dict[str, NDArray[Any]]]:
-    """Return the kind of a file and its arrays, checked and read-only; mapped if asked for."""
+    path: str | os.PathLike[str], *, verify: bool = True, mmap: bool = False, later: bool = False
+) -> tuple[str, dict[str, Any]]:
+    """Return the kind of a file and its arrays, checked and read-only; mapped if asked for.
+
+    With `later`, large arrays that have checksums by block are :class:`BlockArray`.
+    """
     if not Path(path).is_file():
         raise FileError(path, "no such file")
-    size = Path(path).stat().st_size
-    if size < 8:
-        raise FileError(path, f"not a tacit file: only {size} bytes long")
-    data = np.memmap(path, np.uint8, "r") if mmap else np.fromfile(path, np.uint8, size)
-    size = len(data)  # of what is there, should the file have changed
-    length = int.from_bytes(data[:8].tobytes(), "little")
-    if length > size - 8:
-        raise FileError(path, "not a tacit file, or cut off inside its header")
+    with Path(path).open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size < 8:
+            raise FileError(path, f"not a tacit file: only {size} bytes long")
+        length = int.from_bytes(file.read(8), "little")
+        if length > size - 8:
+            raise FileError(path, "not a tacit file, or cut off inside its header")
+        kind, header, seals = _read_header(path, file.read(length))
+        begin = 8 + length
+        whole = np.memmap(file, np.uint8, "r") if mmap else None
+        if whole is not None:
+            size = len(whole)  # of what is there, should the file have changed
+        arrays: dict[str, Any] = {}
+        for name, entry in header.items():
+            dtype, shape, start, end = _layout(path, name, entry, size - begin)
+            mapped = None if whole is None else whole[begin + start : begin + end].view(np.ndarray)
+            if later and end - start >= LEAST and name + _BLOCKS in header:
+                arrays[name] = BlockArray(path, file.fileno(), begin + start, dtype, shape, mapped)
+                continue
+            if mapped is None:
+                file.seek(begin + start)
+                mapped = np.fromfile(file, np.uint8, end - start)
+            array = arrays[name] = _shaped(path, name, mapped, dtype, shape)
+            if verify and seals[name] != _seal(array):
+                raise FileError(path, f"is damaged: the checksum of {name!r} does not match")
+    for name in [name for name, array in arrays.items() if isinstance(array, BlockArray)]:
+        if verify:
+            arrays[name].seal(arrays[name + _BLOCKS])
+    return kind, arrays
+
+
+def _read_header(
+    path: str | os.PathLike[str], text: bytes
+) -> tuple[str, dict[str, Any], dict[str, str]]:
+    """Return the kind of a file, the entries of its arrays, and what is sealed of each."""
     try:
-        header = json.loads(data[8 : 8 + length].tobytes())
+        header = json.loads(text)
         metadata = header.pop("__metadata__")
         version, kind = metadata["tacit"], metadata["kind"]
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         raise FileError(path, "not a tacit file: its header cannot be read") from None
     if version != FORMAT:
         raise FileError(path, f"has format {version!r}; this version of tacit reads {FORMAT!r}")
-    sealed = {key.removeprefix(_SEAL) for key in metadata if key.startswith(_SEAL)}
-    if sealed != set(header):
-        odd = sorted(sealed.symmetric_difference(header))[0]
+    seals = {key.removeprefix(_SEAL): metadata[key] for key in metadata if key.startswith(_SEAL)}
+    if set(seals) != set(header):
+        odd = sorted(set(seals).symmetric_difference(header))[0]
         raise FileError(path, f"is damaged: its list of arrays is at odds about {odd!r}")
-    arrays = {}
-    for name, entry in header.items():
-        array = _slice(path, data[8 + length :], name, entry)
-        if verify and metadata[f"{_SEAL}{name}"] != _seal(array):
-            raise FileError(path, f"is damaged: the checksum of {name!r} does not match")
-        arrays[name] = array
-    return str(kind), arrays
+    return str(kind), header, seals
 
 
-def _slice(path: str | os.PathLike[str], body: Any, name: str, entry: Any) -> NDArray[Any]:
-    """Return one array of the file as a view, or say why that cannot be."""
+def _layout(
+    path: str | os.PathLike[str], name: str, entry: Any, size: int
+) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
+    """Return the type and the shape of an array and where it is, or say why that cannot be."""
     try:
         dtype = np.dtype(_DTYPES[entry["dtype"]])
         shape = tuple(entry["shape"])
@@ -254,9 +289,21 @@ def _slice(path: str | os.PathLike[str], body: Any, name: str, entry: Any) -> ND
         raise FileError(path, f"is damaged: the header's entry for {name!r} is not valid") from None
     if not fine or end - begin != math.prod(shape) * dtype.itemsize:
         raise FileError(path, f"is damaged: the size of {name!r} does not fit its shape")
-    if end > len(body):
-        raise FileError(path, f"is cut off: {name!r} ends {end - len(body):,} bytes past the end")
-    array: NDArray[Any] = body[begin:end].view(np.ndarray)
+    if end > size:
+        raise FileError(path, f"is cut off: {name!r} ends {end - size:,} bytes past the end")
+    return dtype, shape, begin, end
+
+
+def _shaped(
+    path: str | os.PathLike[str],
+    name: str,
+    array: NDArray[Any],
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+) -> NDArray[Any]:
+    """Return bytes as a read-only array."""
+    if len(array) != math.prod(shape) * dtype.itemsize:
+        raise FileError(path, f"is cut off: {name!r} is not whole")  # while it was read
     if array.ctypes.data % dtype.alignment:
         array = array.copy()
     try:

@@ -1,6 +1,7 @@
 """The explorer at work in Chromium: everything that it is for, as a person would do it."""
 
 import random
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -15,7 +16,6 @@ from browser.explored import (
     TOWN,
     Explored,
     counts,
-    explored,
     hostile_table,
     mixed_table,
     random_text,
@@ -218,6 +218,13 @@ def test_what_is_different_is_ranked(explore, offline):
     assert cells[7] == str(a[code])
     low, high = (float(x) for x in cells[6].split(" – "))
     assert low < p / q < high
+    with seen.page.expect_download() as download:
+        seen.page.locator("#views").get_by_role("button", name="Export").first.click()
+    exported = download.value.path().read_text().splitlines()
+    assert exported[0] == "column,nats,label,count_a,count_rest,lift,lift_low,lift_high"
+    assert [line.split(",")[3] for line in exported[1:] if line.startswith("age,")] == [
+        str(count) for count in counts(table, "3:1", AGE)
+    ]
     if offline:
         assert "needs `tacit explore`" in seen.page.locator("#views").inner_text()
         return
@@ -277,75 +284,43 @@ def test_small_multiples_are_tables_given_the_third(explore):
         )
         shown = seen.page.evaluate("k => Array.from(tacit.pair.crosses[k].table)", k)
         assert shown == expected.to_array().ravel().tolist()
+    # The picture has all of them, one beside another.
+    picture = seen.page.evaluate(
+        "async () => (await import('/static/export.js')).pictureOf(tacit, [3, 0, 1])"
+    )
+    root = ET.fromstring(picture)
+    texts = [x.text for x in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert [x for x in texts if x in {t.removeprefix("town: ") for t in titles}] == [
+        title.removeprefix("town: ") for title in titles
+    ]
+    edges = [float(x.get("x")) + float(x.get("width")) for x in root.iter() if x.get("rx") is None
+             and x.tag.endswith("rect") and x.get("width") != "100%"]  # fmt: skip
+    assert max(edges) <= float(root.get("width"))
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1280, "dark")])
-@pytest.mark.parametrize("view", ["overview", "difference", "pair", "models"])
-def test_pages_fit_and_can_be_read(explore, width, scheme, view):
-    seen = explore(hostile_table(), width=width, scheme=scheme)
-    seen.go(f"f={seen.page.evaluate('tacit.schema.fingerprint')}&a=0:1;3:!0&view={view}")
-    if view == "models":
-        seen.page.locator("#views .tools select").select_option("2")
-        seen.button("Learn from the selection").click()
-        seen.until("tacit.models.found !== null")
-    seen.page.wait_for_timeout(300)
-    assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+def test_pages_fit_and_can_be_read(explore, width, scheme):
     from browser.conftest import CONTRASTS
 
-    contrasts = seen.page.evaluate(CONTRASTS, "body *")
-    assert len(contrasts) > 10
-    assert faint(contrasts) == []
-    unnamed = seen.page.evaluate(
-        "[...document.querySelectorAll('button, canvas[tabindex], select, input')].filter(e => "
-        "!(e.getAttribute('aria-label') || e.textContent || e.closest('label')))"
-        ".map(e => e.outerHTML.slice(0, 200))"
-    )
-    assert unnamed == []
-
-
-def test_nodes_of_a_tree_become_the_selection(explore):
-    seen = explore(mixed_table(), target="rich")
-    seen.click(TOWN, 1)
-    seen.button("Models").click()
-    seen.button("Learn from the selection").click()
-    seen.until("tacit.models.found !== null")
-    nodes = seen.page.evaluate("tacit.models.found.model.nodes")
-    assert sum(nodes[0]["counts"]) == seen.size()
-    rows = seen.page.locator(".tree .node")
-    assert rows.count() == len(nodes)
-    assert rows.first.inner_text().startswith("all")
-    rows.nth(1).get_by_role("button").click()
-    seen.settle()
-    assert seen.size() == sum(nodes[1]["counts"])
-    assert "1:1" in seen.hash
-    # The tree stays, and another node can be taken instead.
-    rows.first.get_by_role("button").click()
-    seen.settle()
-    assert seen.size() == sum(nodes[0]["counts"])
-
-
-def test_clusters_and_cancelling(explore):
-    seen = explore(mixed_table(), state="view=models")
-    seen.button("Clusters").click()
-    seen.button("Learn from all records").click()
-    seen.button("Cancel").click()
-    seen.until("document.getElementById('status').textContent === 'cancelled'")
-    assert seen.page.evaluate("tacit.models.found") is None
-    seen.button("Learn from all records").click()
-    seen.until("tacit.models.found !== null")
-    assert seen.page.locator(".kinds h3").count() == 6
-    seen.page.locator(".kinds td button").first.click()
-    seen.settle()
-    assert "a=" in seen.hash
-
-
-def test_a_model_that_fails_says_why(chromium, tmp_path):
-    with explored(chromium, mixed_table(), tmp_path, target="rich", state="view=models") as seen:
-        seen.go(f"f={seen.page.evaluate('tacit.schema.fingerprint')}&a=3:1&view=models")
-        seen.button("Learn from the selection").click()
-        seen.until("!document.getElementById('problem').hidden")
-        assert "all selected records have the same" in seen.problem
-        assert seen.page.locator("#status").inner_text() == "failed"
+    seen = explore(hostile_table(), width=width, scheme=scheme)
+    fingerprint = seen.page.evaluate("tacit.schema.fingerprint")
+    for view in ("overview", "difference", "pair", "models"):
+        seen.go(f"f={fingerprint}&a=0:1;3:!0&view={view}")
+        if view == "models":
+            seen.page.locator("#views .tools select").select_option("2")
+            seen.button("Learn from the selection").click()
+            seen.until("tacit.models.found !== null")
+        seen.page.wait_for_timeout(200)
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= width, view
+        contrasts = seen.page.evaluate(CONTRASTS, "body *")
+        assert len(contrasts) > 10
+        assert faint(contrasts) == [], view
+        unnamed = seen.page.evaluate(
+            "[...document.querySelectorAll('button, canvas[tabindex], select, input')].filter(e => "
+            "!(e.getAttribute('aria-label') || e.textContent || e.closest('label')))"
+            ".map(e => e.outerHTML.slice(0, 200))"
+        )
+        assert unnamed == [], view
 
 
 @pytest.mark.parametrize("offline", [False, True])

@@ -22,6 +22,17 @@ def test_modules_come_after_those_they_import():
         assert imported <= set(MODULES[:k]), (name, imported)
 
 
+def test_no_name_is_taken_twice():
+    taken = {}
+    for name in MODULES:
+        text = (STATIC / f"{name}.js").read_text()
+        found = re.findall(
+            r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+)", text, re.M
+        )
+        for word in set(found):
+            assert taken.setdefault(word, name) == name, word
+
+
 def test_nothing_is_fetched_or_made_of_texts():
     text = bundle()
     assert "import " not in re.sub(r"/\*\*.*?\*/|//.*", "", text, flags=re.DOTALL).split("\n")[0]

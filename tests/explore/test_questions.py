@@ -140,7 +140,7 @@ def test_numbers_rare_labels_and_days_are_put_together():
         }
     )
     views = views_of(table)
-    shown = views.table
+    shown = views.of(table)
     assert set(views.left_out) == {"id"}
     assert views.regrouped == {"day"}
     assert shown.n_records == n

@@ -181,7 +181,8 @@ def test_arguments_that_do_not_go_together_are_refused():
 
 def test_a_tolerance_below_all_rounding():
     X = np.array([[0.0], [np.sqrt(391.0)]])
-    model = SparseSVC(1.0, 2.0, tol=1e-300, max_iter=5000, resolution=1, indefinite="ignore")
+    settings = {"resolution": 1, "indefinite": "ignore", "normalize": False}
+    model = SparseSVC(1.0, 2.0, tol=1e-300, max_iter=5000, **settings)
     with pytest.warns(ConvergenceWarning, match="max_iter=5000"):
         model.fit(X, [0, 1])
     np.testing.assert_allclose(model.decision_function(X), [-1, 1], atol=1e-6)

@@ -65,6 +65,15 @@ def test_nearest_of_all_pairs(seed, metric, n, signed, dense):
         assert np.allclose(distances, np.sort(wanted, axis=1)[:, :k], atol=1e-8)
 
 
+def test_objects_of_one_number_and_queries_of_several():
+    X, Q = np.array([[2.0, 2.0, 0.0], [0.0, 2.0, 2.0]]), np.array([[1.0, 2.0, 0.0], [3.0, 0, 0]])
+    model = SparseNeighbors(2, metric="cosine").fit(sparse.csr_array(X))
+    wanted = np.sort(oracle.distances(Q, X, "cosine"), axis=1)
+    assert np.allclose(model.kneighbors(sparse.csr_array(Q))[0], wanted)
+    graph = model.radius_neighbors_graph(sparse.csr_array(Q), 0.5, "distance")
+    assert np.allclose(np.sort(graph.data), np.sort(wanted[wanted <= 0.5]))
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(METRICS), st.booleans())
 def test_within_a_radius(seed, metric, dense):

@@ -56,10 +56,9 @@ def objects(n=400, seed=0, n_classes=2, d=5):
 def dense_kernel(model, X, others=None):
     """Return the matrix of near pairs, all of it; with one object list its diagonal, too."""
     sc = model.computation_
-    rows = X if model._scales is None else X / model._scales
-    columns = rows
-    if others is not None:
-        columns = others if model._scales is None else others / model._scales
+    scaled = model._scaling or (lambda numbers: numbers)
+    rows = scaled(X)
+    columns = rows if others is None else scaled(others)
     A, B = sc._project(rows), sc._project(columns)
     cells = np.abs(sc.grid_.cells(A)[:, None] - sc.grid_.cells(B)[None]).max(axis=2)
     squares = np.square(rows[:, None] - columns[None]).sum(axis=2)
@@ -291,7 +290,7 @@ def test_objects_far_from_all_support_follow_the_nearest_object():
     near = dense_kernel(model, far, X[model.support_])
     alone = ~near.any(axis=1)
     assert model.n_fallback_ == alone.sum() > 0
-    coords, others = (model.computation_._project(Z / model._scales) for Z in (X, far))
+    coords, others = (model.computation_._project(model._scaling(Z)) for Z in (X, far))
     distances = np.square(others[:, None] - coords[None]).sum(axis=2)
     nearest = distances.argmin(axis=1)[alone]
     inside = dense_kernel(model, X)[:, model.support_] @ model.dual_coef_[0] + model.intercept_

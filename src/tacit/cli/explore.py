@@ -46,6 +46,10 @@ def explore(
 ) -> None:
     """Look at a table in the browser: every column at once, and what a selection does to them.
 
+    A folder or a pattern of files, or any file with --memory, is read in partitions. What is kept
+    are the distinct records as they are shown; where these are more than the limit lets in, every
+    question is a pass over the files.
+
     Serves this machine only, to whoever has the address that is printed. Ctrl-C ends it; the
     address of the page, behind `#`, has what is selected, for the next time.
 
@@ -59,19 +63,25 @@ def explore(
     from tacit.explore import Explorer
 
     source = source.without_idle_target()
-    table, start = _table(source), ""
+    table: tacit.Table | tacit.PartitionedTable
+    table, start = source.read_table() if source.partitioned else _table(source), ""
     if against is not None:
+        if not isinstance(table, tacit.Table):
+            raise InputError("--against compares files that are read as a whole, not partitions")
         table, start = _both(table, source, against)
     explorer = Explorer(
         table, target=target, title=source.path.name, start=start, **_said(source, against)
     )
+    if not isinstance(table, tacit.Table):
+        with working("counting the distinct records"):
+            explorer.counter  # noqa: B018
     if output is not None:
         from tacit.explore.offline import write_page
         from tacit.machine import human_bytes
 
         with working(f"writing {output}"):
             size = write_page(explorer, output)
-        typer.echo(f"{output}: {human_bytes(size)}, {table.n_records:,} records")
+        typer.echo(f"{output}: {human_bytes(size)}, {explorer.views.n_records:,} records")
         return
     from tacit.explore.server import Server
 
@@ -106,7 +116,8 @@ def _said(source: Source, against: Path | None) -> dict[str, str]:
     """Return the Python code and the options of commands that read the same."""
     given = {name: x for name, x in source.options.items() if name != "n_jobs"}
     arguments = "".join(f", {name}={value!r}" for name, value in given.items())
-    code = f"tacit.read({str(source.address)!r}{arguments})"
+    reads = "scan" if source.partitioned else "read"
+    code = f"tacit.{reads}({str(source.address)!r}{arguments})"
     if against is not None:
         return {"code": f"...  # {code} beside {str(against)!r}"}
     return {"code": code, "file": " ".join([shlex.quote(str(source.path)), *_flags(given)])}
@@ -127,4 +138,4 @@ def _flags(options: dict[str, Any]) -> list[str]:
     return flags
 
 
-COMMAND = reads_file(explore)
+COMMAND = reads_file(explore, partitions=True)

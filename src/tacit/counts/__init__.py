@@ -4,6 +4,7 @@ from tacit.counts.adtree import ADTree, TreeStats
 from tacit.counts.contingency.measures import IndependenceTest
 from tacit.counts.contingency.table import ContingencyTable
 from tacit.counts.counter import Counter, Layout, Tables
+from tacit.counts.distinct import Distinct
 from tacit.counts.engines import Bitmaps, Scan
 from tacit.counts.one_way import OneWay, one_way
 from tacit.counts.pairs import Pairs, pairs
@@ -16,6 +17,7 @@ __all__ = [
     "Bitmaps",
     "ContingencyTable",
     "Counter",
+    "Distinct",
     "IndependenceTest",
     "Layout",
     "OneWay",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from tacit import _core, store
+from tacit.blocks import BLOCK, BlockArray
 from tacit.counts.contingency.table import ContingencyTable
 from tacit.counts.counter import Counter, Given, Layout, Tables
 from tacit.errors import FileError, InputError
@@ -29,6 +30,7 @@ __all__ = ["ADTree", "TreeStats", "common_fractions"]
 _UNBOUNDED = 2**31 - 1  # conditions deep
 _UNBOUNDED_SIZE = 2**62
 _LEAF_SIZE = 16
+_ARRAYS = ("nodes", "varies", "slots", "lists", "sums")
 
 
 class ADTree(Counter, store.Saved):
@@ -70,6 +72,7 @@ class ADTree(Counter, store.Saved):
     """
 
     _kind: ClassVar[str] = "adtree"
+    _in_blocks: ClassVar[tuple[str, ...]] = tuple(f"tree.{name}" for name in _ARRAYS)
 
     def __init__(
         self,
@@ -282,7 +285,10 @@ class ADTree(Counter, store.Saved):
 
     @classmethod
     def from_state(cls, state: store.State) -> ADTree:
-        """Make the tree of a file's arrays, which are viewed and not copied."""
+        """Make the tree of a file's arrays, which are viewed and not copied.
+
+        Large ones are read, and checked, when they are used.
+        """
         table: Any = store.class_of("table").from_state(state)
         leaf_size, max_depth, memory_limit, min_count = state["tree.settings"].tolist()
         tree = cls(
@@ -296,11 +302,28 @@ class ADTree(Counter, store.Saved):
         if sorted(tree._order) != list(range(len(tree._columns))):
             raise InputError("the tree's order is not one of the columns")
         tree._tree = tree._plant()
-        nodes, varies, slots, lists = (
-            state[f"tree.{name}"] for name in ("nodes", "varies", "slots", "lists")
+        saved: list[Any] = [state[f"tree.{name}"] for name in _ARRAYS[:-1]]
+        saved.append(state.get("tree.sums"))
+        nodes, varies, slots, lists, sums = (
+            x.array if isinstance(x, BlockArray) else x for x in saved
         )
+        unread = [x.array.nbytes if isinstance(x, BlockArray) else 0 for x in saved]
+
+        def fetch(array: int, block: int) -> None:
+            saved[array].fetch(block)
+
         try:
-            tree._tree.restore(tree._order, nodes, varies, slots, lists, state.get("tree.sums"))
+            tree._tree.restore(
+                tree._order,
+                nodes,
+                varies,
+                slots,
+                lists,
+                sums,
+                fetch if any(unread) else None,
+                BLOCK,
+                unread,
+            )
         except TypeError:
             raise InputError("its tree's arrays have the wrong types") from None
         except ValueError as error:

@@ -28,11 +28,14 @@ if TYPE_CHECKING:
     from tacit.counts.records import Counts, StoredRecords
     from tacit.schema import Column, Schema
 
-__all__ = ["Counter", "Given", "Layout", "Tables"]
+__all__ = ["Counter", "Given", "Group", "Layout", "Tables"]
 
 Layout: TypeAlias = Literal["auto", "dense", "sparse"]
 # Columns, and the first and the last code of a range; a column has several where it takes them.
 Given: TypeAlias = tuple[list[int], list[int], list[int]]
+
+# Sets of columns, and what is given.
+Group: TypeAlias = "tuple[Sequence[Sequence[str | int]] | NDArray[Any], Mapping[str, Any] | None]"
 
 _LABELS = frozenset((str, int, float, bool, type(None)))  # what is a label and nothing else
 
@@ -55,10 +58,13 @@ class Counter(Result, ABC):
             kind = type(table).__name__
             raise InputError(f"table must be a Table, got {kind}; tacit.Table makes one of it")
         self._records = table
-        self._columns: tuple[Column, ...] = tuple(table.schema)
-        self._arities: list[int] = table.schema.arities.tolist()
+        self._know(table.schema)
+
+    def _know(self, schema: Schema) -> None:
+        self._columns: tuple[Column, ...] = tuple(schema)
+        self._arities: list[int] = schema.arities.tolist()
         self._cached_axes: dict[Any, tuple[list[int], tuple[Column, ...], int]] = {}
-        self._positions = {name: position for position, name in enumerate(table.schema.names)}
+        self._positions = {name: position for position, name in enumerate(schema.names)}
 
     @property
     def schema(self) -> Schema:
@@ -74,6 +80,11 @@ class Counter(Result, ABC):
     def n_records(self) -> int:
         """Number of records."""
         return self._records.n_records
+
+    @property
+    def weighted(self) -> bool:
+        """Whether counts are sums of weights."""
+        return self._records.weights is not None
 
     @property
     @abstractmethod
@@ -179,7 +190,7 @@ class Counter(Result, ABC):
         """
         whole = self.table(columns, given)
         total = self.count({} if given is None else given)
-        if self._records.weights is None:
+        if not self.weighted:
             return rolled_up(whole, total)
         return rolled_up(whole, total, lambda chosen: self.table(chosen, given))
 
@@ -216,6 +227,43 @@ class Counter(Result, ABC):
         flat = np.fromiter((c for positions in sets for c in positions), np.int64, int(starts[-1]))
         counts = self._engine().dense_many(flat, starts, offsets, *fixed)
         return Tables(self._columns, sets, counts, offsets)
+
+    def linked(self, groups: Sequence[Group]) -> list[Tables]:
+        """Count tables of several selections at once: what linked views ask for.
+
+        Parameters
+        ----------
+        groups : sequence of (column_sets, given)
+            As for :meth:`tables`.
+
+        Returns
+        -------
+        list of Tables
+            Those of each group.
+
+        Examples
+        --------
+        >>> import tacit
+        >>> counts = tacit.counts.Distinct(tacit.datasets.load_visits())
+        >>> given = {"weather": True, "region": ["north", "east"]}
+        >>> regions, others = counts.linked(
+        ...     [([["region"]], {"weather": True}), ([["news"], ["device"]], given)]
+        ... )
+        >>> others[0].to_array()
+        array([1676,  419])
+        """
+        return [self.tables(column_sets, given) for column_sets, given in groups]
+
+    def _divided(self, groups: list[tuple[list[list[int]], Given]], counts: Counts) -> list[Tables]:
+        """Return the tables of each group out of the cells of all of them."""
+        divided, start = [], 0
+        for sets, _ in groups:
+            sizes = [math.prod([self._arities[c] for c in positions]) for positions in sets]
+            offsets = np.fromiter(accumulate(sizes, initial=0), np.int64, len(sizes) + 1)
+            end = start + int(offsets[-1])
+            divided.append(Tables(self._columns, sets, counts[start:end], offsets))
+            start = end
+        return divided
 
     def _sets(self, column_sets: Any) -> list[list[int]]:
         """Return the positions of the columns of each set."""

@@ -2,6 +2,7 @@
 
 from tacit.datasets.baskets import make_baskets
 from tacit.datasets.dependency_tree import TreeData, make_dependency_tree
+from tacit.datasets.flights import make_flights
 from tacit.datasets.labelled import make_labelled_records
 from tacit.datasets.mixture import make_mixture
 from tacit.datasets.objects import make_documents, make_objects
@@ -17,6 +18,7 @@ __all__ = [
     "make_baskets",
     "make_dependency_tree",
     "make_documents",
+    "make_flights",
     "make_labelled_records",
     "make_mixture",
     "make_msnbc",

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.counts.formatting import free_name, label_text
-from tacit.rules import RuleFinder
 from tacit.schema import Labels, Schema
 from tacit.table import Table
 
@@ -47,6 +46,8 @@ def conjunctions(table: Table, a: Selection, b: Selection | None) -> dict[str, A
     if not (size > 0 and rest > 0 and free):
         return {"rules": [], "fraction": 0.0, "conditions": 0}
     part = table.select(free).take(records)
+    from tacit.rules import RuleFinder  # what many who only look never need
+
     name = free_name("selected", part.schema.names)
     joined, value = _with_flag(part, name, in_a[records])
     n_conditions = min(3 if len(free) <= _MOST_COLUMNS else 2, len(free))

@@ -1,139 +1,53 @@
-"""Models of the selected records: a decision tree for a target, clusters."""
+"""Models of the selected records: what may be asked for, learnt in a process of its own, asked.
+
+A module of ``model_kinds`` for each kind: ``check`` returns the parameters of a request, ``learn``
+what the page shows, plain values for JSON, and the model itself if ``ask`` answers further
+questions of it.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from tacit.errors import InputError
 from tacit.explore.state import Selection
-from tacit.mixture import NaiveBayesMixture
-from tacit.schema import exclude
-from tacit.tree import DecisionTreeClassifier
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from tacit.table import Table
 
-__all__ = ["check_request", "learn"]
+__all__ = ["ask", "check_request", "learn"]
 
-_MOST_CLUSTERS = 30
+_KINDS = ("tree", "clusters", "web", "net", "itemsets", "recommend")
+
+
+def _kind(name: Any) -> Any:
+    """Return a module, which is imported when it is first asked for."""
+    return import_module(f"tacit.explore.model_kinds.{name}")
 
 
 def check_request(table: Table, request: Any) -> dict[str, Any]:
     """Return what a request asks for, or say what is wrong with it."""
-    if not isinstance(request, dict) or request.get("model") not in ("tree", "clusters"):
-        raise InputError("model must be 'tree' or 'clusters'")
+    kind = request.get("model") if isinstance(request, dict) else None
+    if kind not in _KINDS:
+        raise InputError(f"model must be one of {', '.join(_KINDS)}")
     given = Selection.parse(request.get("given", ""), table.schema.arities.tolist())
-    checked: dict[str, Any] = {"model": request["model"], "given": given.to_text()}
-    if request["model"] == "tree":
-        target = request.get("target")
-        if type(target) is not int or not 0 <= target < len(table.schema):
-            raise InputError("target must be the position of a column")
-        return {**checked, "target": target}
-    clusters = request.get("clusters")
-    if type(clusters) is not int or not 2 <= clusters <= _MOST_CLUSTERS:
-        raise InputError(f"clusters must be a number from 2 to {_MOST_CLUSTERS}")
-    return {**checked, "clusters": clusters}
+    return {"model": kind, "given": given.to_text(), **_kind(kind).check(table, request)}
 
 
-def learn(table: Table, request: dict[str, Any]) -> dict[str, Any]:
-    """Learn a model of the selected records; plain values for JSON."""
+def learn(table: Table, request: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Learn a model of the selected records; return what is shown, and what is asked later."""
     selection = Selection.parse(request["given"], table.schema.arities.tolist())
     records = table.where(selection.query(table.schema))
     if not len(records):
         raise InputError("no record is selected")
-    part = table.take(records)
-    if request["model"] == "tree":
-        return _tree(part, int(request["target"]))
-    return _clusters(part, int(request["clusters"]))
+    found, model = _kind(request["model"]).learn(table.take(records), request)
+    return {"kind": request["model"], **found}, model
 
 
-def _tree(table: Table, target: int) -> dict[str, Any]:
-    """Return the nodes of a tree, each with the codes of columns that lead to it."""
-    name = table.schema.names[target]
-    if table.schema.labels[target].missing is not None:  # such records teach nothing
-        table = table.take(table.where({name: exclude(None)}))
-    if np.count_nonzero(table.select([target]).one_way().counts) < 2:
-        raise InputError(f"all selected records have the same {name}")
-    tree = DecisionTreeClassifier().fit(table, name)
-    nodes, schema = tree.nodes_, tree.schema_
-    position = [table.schema.position(column) for column in schema.names]
-    # Numbers that are labels of the table lie between thresholds of the tree.
-    codes_of = [
-        now.find_all(table.schema.labels[c]) for now, c in zip(schema.labels, position, strict=True)
-    ]
-    paths: list[dict[int, NDArray[np.bool_]] | None] = [None] * nodes.n_nodes
-    parents = [-1] * nodes.n_nodes
-    asked = [-1] * nodes.n_nodes
-    paths[0] = {}
-    for k in range(nodes.n_nodes):
-        c = int(nodes.column[k])
-        if c < 0:
-            continue
-        path = paths[k]
-        assert path is not None
-        for child, inside in _branches(nodes, schema, k):
-            matching = inside[codes_of[c]] & (codes_of[c] >= 0)
-            before = path.get(position[c], np.ones(len(matching), np.bool_))
-            paths[child] = {**path, position[c]: before & matching}
-            parents[child], asked[child] = k, position[c]
-    codes = [table.schema[name].code(label) for label in tree.classes_.tolist()]
-    return {
-        "target": target,
-        "classes": codes,
-        "nodes": [
-            {
-                "parent": parents[k],
-                "column": asked[k],
-                "given": {c: np.flatnonzero(x).tolist() for c, x in (paths[k] or {}).items()},
-                "counts": nodes.counts[k].tolist(),
-            }
-            for k in range(nodes.n_nodes)
-        ],
-    }
-
-
-def _branches(nodes: Any, schema: Any, k: int) -> list[tuple[int, NDArray[np.bool_]]]:
-    """Return the children of a node, and which codes of its column go to each."""
-    c, first = int(nodes.column[k]), int(nodes.first[k])
-    arity = len(schema.labels[c])
-    low, high = int(nodes.low[k]), int(nodes.high[k])
-    if nodes.complete[k]:
-        ids = list(schema.values_of(c))
-        codes = [*(int(schema.value_codes[v]) for v in ids), int(schema.defaults[c])]
-        children = nodes.children[first : first + len(codes)].tolist()
-        return [
-            (child, np.arange(arity) == code) for child, code in zip(children, codes, strict=True)
-        ]
-    inside = np.zeros(arity, np.bool_)
-    ids = list(range(low, high))
-    if nodes.also[k] >= 0:
-        ids.append(int(nodes.also[k]))
-    inside[[int(schema.value_codes[v]) for v in ids]] = True
-    one, other = nodes.children[first : first + 2].tolist()
-    return [(one, inside), (other, ~inside)]
-
-
-def _clusters(table: Table, n_clusters: int) -> dict[str, Any]:
-    """Return the sizes of clusters and what sets each of them apart."""
-    mixture = NaiveBayesMixture(n_clusters, random_state=0).fit(table)
-    schema = table.schema
-    clusters = []
-    for cluster in mixture.profile().traits(top=6):
-        traits = [
-            {
-                "column": schema.position(trait.column),
-                "code": schema[trait.column].code(trait.label),
-                "probability": trait.probability,
-                "overall": trait.overall,
-                "lift": trait.lift,
-                "low": trait.lower,
-                "high": trait.upper,
-            }
-            for trait in (*cluster.over, *cluster.under)
-        ]
-        clusters.append({"size": cluster.size, "traits": traits})
-    return {"clusters": clusters}
+def ask(table: Table, request: dict[str, Any], model: Any, question: Any) -> dict[str, Any]:
+    """Answer a question about a model that was learnt."""
+    if model is None or not isinstance(question, dict):
+        raise InputError("question: this model answers none")
+    answer: dict[str, Any] = _kind(request["model"]).ask(table, model, question)
+    return answer

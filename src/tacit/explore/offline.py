@@ -33,7 +33,8 @@ __all__ = ["bundle", "packed_records", "write_page"]
 # Each module after those that it imports.
 MODULES = (
     "state", "source", "measures", "paint", "linked", "dom", "conditions", "cards", "code",
-    "export", "header", "difference", "models", "pair", "page", "offline",
+    "export", "header", "difference", "graph", "webview", "netview", "basketviews", "treeviews",
+    "models", "pair", "page", "offline",
 )  # fmt: skip
 _RARE = 1 / 8  # the fraction of records without the default up to which they are listed
 _START = """const page = new Page(new Offline());
@@ -145,4 +146,6 @@ def _distinct(table: Table) -> tuple[NDArray[np.int64], NDArray[Any]]:
     group = np.cumsum(changes) - 1
     if table.weights is None:
         return first, np.bincount(group, minlength=len(first))
-    return first, np.bincount(group, table.weights[order], len(first))
+    times = np.bincount(group, table.weights[order], len(first))
+    whole = (times == np.floor(times)).all()  # as how often distinct records of partitions occur
+    return first, times.astype(np.int64) if whole else times

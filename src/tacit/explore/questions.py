@@ -35,11 +35,9 @@ def answer(counter: Counter, asked: Any) -> list[NDArray[Any]]:
     """
     arities = counter.schema.arities.tolist()
     groups = _checked(asked, arities)
-    answers = []
-    for selection, sets in groups:
-        tables = counter.tables(sets, selection.query(counter.schema)) if sets else None
-        answers.append(np.zeros(0, np.int64) if tables is None else tables.counts)
-    return answers
+    schema = counter.schema
+    answers = counter.linked([(sets, selection.query(schema)) for selection, sets in groups])
+    return [tables.counts for tables in answers]
 
 
 def _checked(asked: Any, arities: list[int]) -> list[tuple[Selection, list[list[int]]]]:

@@ -21,6 +21,7 @@ from tacit.table.recode import merge_labels_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tacit.scale import PartitionedTable
     from tacit.schema import Label
 
 __all__ = ["Views", "nice_edges", "views_of"]
@@ -38,8 +39,14 @@ class Views:
 
     Attributes
     ----------
-    table : Table
-        The same records with as few labels as can be looked at.
+    schema : Schema
+        The columns that are shown, with as few labels as can be looked at.
+    n_records : int
+    weighted : bool
+    columns : list of int
+        Positions of the columns in the table.
+    codes : list of ndarray
+        Which label of `schema` each label of these columns is shown as.
     merged : dict of str to int
         How many labels of a column were put together under its last one.
     regrouped : set of str
@@ -50,15 +57,27 @@ class Views:
         Columns that are not shown, and why.
     """
 
-    table: Table
+    schema: Schema
+    n_records: int
+    weighted: bool
+    columns: list[int]
+    codes: list[NDArray[np.int64]]
     merged: dict[str, int]
     regrouped: set[str]
     cut: set[str]
     left_out: dict[str, str]
 
+    def of(self, table: Table) -> Table:
+        """Return the records of a table as they are shown."""
+        same = len(self.columns) == len(table.schema)
+        chosen = table if same else table.select(self.columns)
+        both = zip(self.schema.labels, chosen.schema.labels, strict=True)
+        if all(now is was for now, was in both):
+            return chosen
+        return Table._of(merge_labels_of(chosen, self.schema, self.codes))
+
     def describe(self) -> dict[str, Any]:
         """Return what the page has to know of the columns; plain values for JSON."""
-        schema = self.table.schema
         columns = [
             {
                 "name": column.name,
@@ -75,13 +94,13 @@ class Views:
                 if _literal(column.labels) == "code"
                 else None,
             }
-            for column in schema
+            for column in self.schema
         ]
         said = repr([(column["name"], column["labels"]) for column in columns]).encode()
         return {
             "columns": columns,
-            "records": self.table.n_records,
-            "weighted": self.table.weighted,
+            "records": self.n_records,
+            "weighted": self.weighted,
             "fingerprint": f"{zlib.crc32(said):08x}",
             "leftOut": [{"name": name, "why": why} for name, why in self.left_out.items()],
         }
@@ -98,12 +117,15 @@ def _literal(labels: Labels) -> str:
     return "text" if all(x is None or isinstance(x, str) for x in labels) else "code"
 
 
-def views_of(table: Table) -> Views:
-    """Return a table as it is shown: numbers in bins, rare labels together."""
+def views_of(table: Table | PartitionedTable) -> Views:
+    """Return how a table is shown: numbers in bins, rare labels together."""
     if not len(table.schema) or not table.n_records:
         raise InputError("table has no records to look at")
     singles = table.one_way()
-    kept, labels, codes, merged, left_out = [], [], [], {}, {}
+    columns: list[int] = []
+    labels: list[Labels] = []
+    codes: list[NDArray[np.int64]] = []
+    merged, left_out = {}, {}
     regrouped: set[str] = set()
     cut: set[str] = set()
     for position, column in enumerate(table.schema):
@@ -112,21 +134,21 @@ def views_of(table: Table) -> Views:
             left_out[column.name] = f"{n_labels:,} labels: nearly each record has its own"
             continue
         shown, code, together = _fewer(column.labels, singles.array(position))
-        kept.append(position)
+        columns.append(position)
         labels.append(shown)
         codes.append(code)
         if together:
             merged[column.name] = together
         elif shown is not column.labels:
             (regrouped if shown.edges is None else cut).add(column.name)
-    if not kept:
+    if not columns:
         raise InputError("table has identifiers only: there is nothing to count")
-    chosen = table if len(kept) == len(table.schema) else table.select(kept)
-    defaults = [code[d] for code, d in zip(codes, chosen.schema.defaults, strict=True)]
-    schema = Schema(chosen.schema.names, labels, defaults)
-    changed = any(now is not was for now, was in zip(labels, chosen.schema.labels, strict=True))
-    fewer = Table._of(merge_labels_of(chosen, schema, codes)) if changed else chosen
-    return Views(fewer, merged, regrouped, cut, left_out)
+    old = table.schema
+    defaults = [int(code[old.defaults[c]]) for c, code in zip(columns, codes, strict=True)]
+    schema = Schema([old.names[c] for c in columns], labels, defaults)
+    return Views(
+        schema, table.n_records, table.weighted, columns, codes, merged, regrouped, cut, left_out
+    )
 
 
 def _fewer(labels: Labels, counts: NDArray[Any]) -> tuple[Labels, NDArray[np.int64], int]:

@@ -153,6 +153,11 @@ function csvField(text) {
   return /[",\n\r]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
 }
 
+/** @param {string[][]} rows */
+export function csvLines(rows) {
+  return `${rows.map((row) => row.map(csvField).join(",")).join("\n")}\n`;
+}
+
 /**
  * @param {Column[]} columns
  * @param {[string, ArrayLike<number>][]} counts

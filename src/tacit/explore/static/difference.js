@@ -2,6 +2,7 @@
 
 import { labelOf, withCondition } from "./conditions.js";
 import { bdi, el, number } from "./dom.js";
+import { openTable } from "./export.js";
 import { lift, sum } from "./measures.js";
 import { percent } from "./paint.js";
 import { selectionText } from "./state.js";
@@ -53,10 +54,25 @@ export class DifferenceView {
     place.replaceChildren(
       el("div", { class: "panel" },
         el("h2", {}, `How A differs from ${name}`),
+        sizes && rows.length ? el("p", {}, el("button", { onclick: () => openTable(page, "difference", this.exported(rows, name)) }, "Export")) : "",
         sizes && rows.length ? el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Differences" }, table)
           : el("p", { class: "quiet" }, sizes ? "No column differs." : `There are no records in A or in ${name}.`),
         more),
       this.conjunctions(name));
+  }
+
+  /**
+   * All labels of all columns that differ, for a file.
+   * @param {Awaited<ReturnType<Page["differences"]>>} rows
+   * @param {string} name
+   */
+  exported(rows, name) {
+    const { columns } = this.page.schema;
+    return [["column", "nats", "label", "count_a", `count_${name === "B" ? "b" : "rest"}`, "lift", "lift_low", "lift_high"],
+      ...rows.flatMap(({ column, nats, a, other }) => Array.from(a, (count, k) => {
+        const { ratio, low, high } = lift(count, sum(a), other[k], sum(other));
+        return [columns[column].name, String(nats), columns[column].labels[k] ?? "", String(count), String(other[k]), String(ratio), String(low), String(high)];
+      }))];
   }
 
   /**
@@ -144,7 +160,10 @@ export class DifferenceView {
         el("td", { class: "number" }, percent(rule.lowest)),
         el("td", { class: "number" }, `${number(rule.hits)} of ${number(rule.support)}`));
     });
+    const exported = () => openTable(page, "combinations", [["conditions", "records", "in_a", "fraction", "lift", "at_least"],
+      ...rules.map(({ text, support, hits, confidence, lift: ratio, lowest }) => [text, support, hits, confidence, ratio, lowest].map(String))]);
     return el("div", {},
+      el("p", {}, el("button", { onclick: exported }, "Export")),
       el("p", { class: "quiet" }, `${percent(this.found.fraction)} of all records compared are in A. Of those that match, this many are:`),
       el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Combinations" }, el("table", {},
         el("thead", {}, el("tr", {},

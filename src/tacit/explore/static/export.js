@@ -4,7 +4,7 @@ import { conditionWords } from "./conditions.js";
 import { bdi, el } from "./dom.js";
 import { SvgPainter, ROW, drawBars, drawRows } from "./paint.js";
 import { allowed, selectionText } from "./state.js";
-import { csvText, pythonCode, shellCommand } from "./code.js";
+import { csvLines, csvText, pythonCode, shellCommand } from "./code.js";
 
 /** @typedef {import("./page.js").Page} Page */
 
@@ -96,8 +96,7 @@ export function pictureOf(page, columns) {
   const title = columns.map((c) => page.schema.columns[c].name.slice(0, 120)).join(" × ");
   const [c] = columns;
   if (columns.length > 1) {
-    const height = page.pair.height(width);
-    return page.pair.picture(width, height).picture(width, height, title, page.colours.card);
+    return page.pair.picture(width, title);
   }
   const card = page.card(c);
   const condition = page.state.a.get(c);
@@ -153,4 +152,27 @@ export async function csvOf(page, columns) {
     counts.push(["count_all", all]);
   }
   return csvText(infos, counts);
+}
+
+/**
+ * A table of texts as CSV, as a download.
+ * @param {Page} page
+ * @param {string} name
+ * @param {string[][]} rows the first has the names
+ */
+export function openTable(page, name, rows) {
+  save(`${fileName([page.schema.title, name])}.csv`, "text/csv", csvLines(rows));
+}
+
+/**
+ * A table of the page.
+ * @param {string} name for screen readers
+ * @param {string[]} head names of columns; numbers begin with "#"
+ * @param {(Node | string)[][]} rows
+ */
+export function tableOf(name, head, rows) {
+  const numeric = head.map((text) => (text.startsWith("#") ? "number" : null));
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name }, el("table", {},
+    el("thead", {}, el("tr", {}, ...head.map((text, k) => el("th", { scope: "col", class: numeric[k] }, text.replace("#", ""))))),
+    el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell, k) => el("td", { class: numeric[k] }, cell)))))));
 }

@@ -1,67 +1,117 @@
-// Models of the selected records, learnt in the background: a tree whose nodes select, clusters.
+// Models of the selected records, learnt in the background; each kind is shown by a module of its own.
 
-import { conditionWords, labelOf, withCondition } from "./conditions.js";
+import { conditionWords } from "./conditions.js";
 import { bdi, choice, el, number, select } from "./dom.js";
 import { percent } from "./paint.js";
 import { selectionText } from "./state.js";
+import { itemsetsOf, RecommendView } from "./basketviews.js";
+import { NetView } from "./netview.js";
+import { clustersOf, treeOf } from "./treeviews.js";
+import { WebView } from "./webview.js";
 
 /** @typedef {import("./page.js").Page} Page */
-/** @typedef {{parent: number, column: number, given: Record<string, number[]>, counts: number[]}} TreeNode */
-/** @typedef {{target: number, classes: number[], nodes: TreeNode[]}} Tree */
-/** @typedef {{column: number, code: number, probability: number, overall: number, lift: number, low: number, high: number}} Trait */
-/** @typedef {{size: number, traits: Trait[]}} Cluster */
+/** @typedef {import("./state.js").Selection} Selection */
+/** @typedef {import("./state.js").State["model"]} Kind */
+/**
+ * A model that was learnt.
+ * @typedef {object} Found
+ * @property {any} model
+ * @property {Selection} base the records that it was learnt from
+ * @property {number} size
+ * @property {{element: () => HTMLElement} | null} view of kinds that can be asked
+ */
 
-const OPEN = 3; // levels of a tree that are shown at first
 const WAIT = 400; // milliseconds
+/** @type {[Kind, string, string][]} */
+const KINDS = [
+  ["tree", "Decision tree", "A decision tree says what tells the labels of a column apart; each of its nodes can become the selection."],
+  ["clusters", "Clusters", "Clusters are kinds of records: a naive Bayes mixture, with what each has more or less often than the others."],
+  ["web", "Dependency web", "A dependency network has a tree for each column, grown from all others; its arrows say which columns predict which."],
+  ["net", "Bayes net", "A Bayes net is one joint distribution of all columns. Click labels as evidence, and see how probable all others become."],
+  ["itemsets", "Itemsets, rules", "Labels that often occur together (other than the most common one of a column), and rules from some of them to one more."],
+  ["recommend", "Recommendations", "Type what is in a basket, and see what goes with it, and because of what."],
+];
 
 export class ModelsView {
   /** @param {Page} page */
   constructor(page) {
     this.page = page;
-    this.kind = "tree";
     this.target = -1;
     this.clusters = 6;
+    this.support = 0.01;
+    this.confidence = 0.3;
+    /** @type {"selection" | "all"} */
+    this.of = "selection";
     /** @type {string | null} */
     this.job = null;
     this.seconds = 0;
-    /** @type {{model: any, base: import("./state.js").Selection, size: number} | null} */
-    this.found = null;
+    this.progress = "";
+    /** @type {Map<Kind, Found>} */
+    this.learnt = new Map();
     this.said = "";
+  }
+
+  /** @type {Found | null} */
+  get found() {
+    return this.learnt.get(this.page.state.model) ?? null;
   }
 
   /** @param {HTMLElement} place */
   refresh(place) {
     const { page } = this;
-    const { columns } = page.schema;
+    const { model: kind, a } = page.state;
     if (this.target < 0) this.target = page.state.target < 0 ? page.schema.target ?? 0 : page.state.target;
-    /** @type {[string, string][]} */
-    const names = columns.map((column, c) => [String(c), column.name]);
-    /** @type {[string, string][]} */
-    const sizes = [3, 4, 5, 6, 8, 10, 12, 16, 20].map((k) => [String(k), String(k)]);
-    const again = () => this.refresh(place);
     const running = this.job !== null;
+    const of = a.size ? choice("Learn from", [["selection", "Selection"], ["all", "All records"]], this.of, (value) => {
+      this.of = value;
+      this.refresh(place);
+    }) : "";
     place.replaceChildren(
       el("div", { class: "tools" },
-        choice("Model", [["tree", "Decision tree"], ["clusters", "Clusters"]], this.kind, (kind) => {
-          this.kind = kind;
-          again();
-        }),
-        this.kind === "tree"
-          ? select("of", names, String(this.target), (c) => {
-            this.target = Number(c);
-          })
-          : select("Number", sizes, String(this.clusters), (k) => {
-            this.clusters = Number(k);
-          }),
-        el("button", { disabled: running, onclick: () => this.learn() },
-          page.state.a.size ? "Learn from the selection" : "Learn from all records"),
+        choice("Model", KINDS.map(([value, name]) => [value, name]), kind, (value) => {
+          this.said = running ? this.said : "";
+          page.set({ model: value });
+        })),
+      el("div", { class: "tools" },
+        ...this.parameters(kind), of,
+        el("button", { class: "main", disabled: running, onclick: () => this.learn() },
+          a.size && this.of === "selection" ? "Learn from the selection" : "Learn from all records"),
         running ? el("button", { onclick: () => this.cancel() }, "Cancel") : "",
         el("span", { class: "quiet", role: "status", id: "status" }, this.status())),
-      this.result());
+      this.result(kind));
+  }
+
+  /**
+   * @param {Kind} kind
+   * @returns {(Node | string)[]}
+   */
+  parameters(kind) {
+    const choices = (/** @type {number[]} */ values, /** @type {(value: number) => string} */ text) =>
+      /** @type {[string, string][]} */ (values.map((value) => [String(value), text(value)]));
+    if (kind === "tree") {
+      return [select("of", this.page.schema.columns.map((column, c) => [String(c), column.name]), String(this.target), (c) => {
+        this.target = Number(c);
+      })];
+    }
+    if (kind === "clusters") {
+      return [select("Number", choices([3, 4, 5, 6, 8, 10, 12, 16, 20], String), String(this.clusters), (k) => {
+        this.clusters = Number(k);
+      })];
+    }
+    if (kind === "itemsets") {
+      return [
+        select("Support at least", choices([0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2], percent), String(this.support), (x) => {
+          this.support = Number(x);
+        }),
+        select("Confidence at least", choices([0.1, 0.2, 0.3, 0.5, 0.7, 0.9], percent), String(this.confidence), (x) => {
+          this.confidence = Number(x);
+        })];
+    }
+    return [];
   }
 
   status() {
-    return this.job === null ? this.said : `learning … ${this.seconds.toFixed(0)} s`;
+    return this.job === null ? this.said : `learning … ${this.seconds.toFixed(0)} s${this.progress}`;
   }
 
   show() {
@@ -71,14 +121,25 @@ export class ModelsView {
   async learn() {
     const { page } = this;
     if (!page.source.model || this.job !== null) return;
-    const base = new Map(page.state.a);
-    const request = this.kind === "tree" ? { target: this.target } : { clusters: this.clusters };
+    const kind = page.state.model;
+    const whole = this.of === "all" || !page.state.a.size;
+    /** @type {Selection} */
+    const base = whole ? new Map() : new Map(page.state.a);
+    const size = whole ? page.total : page.sizes.a;
+    const { target, clusters, support, confidence } = this;
+    const request = kind === "tree" ? { target } : kind === "clusters" ? { clusters } : kind === "itemsets" ? { support, confidence } : {};
+    this.job = "";
+    this.progress = "";
+    this.seconds = 0;
+    this.show();
     try {
-      const { job } = await page.source.model({ model: this.kind, given: selectionText(base), ...request });
+      const { job } = await page.source.model({ model: kind, given: selectionText(base), ...request });
+      if (this.job !== "") { // cancelled before it had a name
+        await page.source.job?.({ job, cancel: true });
+        return;
+      }
       this.job = job;
-      this.seconds = 0;
-      this.show();
-      await this.follow(job, base, page.sizes.a);
+      await this.follow(job, base, size);
     } catch (error) {
       this.job = null;
       this.said = "";
@@ -90,7 +151,7 @@ export class ModelsView {
   /**
    * Ask until it is done.
    * @param {string} job
-   * @param {import("./state.js").Selection} base
+   * @param {Selection} base
    * @param {number} size
    */
   async follow(job, base, size) {
@@ -99,6 +160,7 @@ export class ModelsView {
       const report = await page.source.job({ job });
       if (this.job !== job) return;
       this.seconds = report.seconds;
+      this.progress = report.what ? `, ${number(report.done)} of ${number(report.total)} ${report.what}` : "";
       if (report.state === "running") {
         const status = document.getElementById("status");
         if (status) status.textContent = this.status();
@@ -107,113 +169,55 @@ export class ModelsView {
       }
       this.job = null;
       this.said = report.state === "done" ? `learnt in ${report.seconds.toFixed(1)} s` : report.state;
-      if (report.state === "done") this.found = { model: report.model, base, size };
+      if (report.state === "done") this.keep(job, report.model, base, size);
       if (report.problem) page.problem(report.problem);
       this.show();
     }
   }
 
+  /**
+   * @param {string} job
+   * @param {any} model
+   * @param {Selection} base
+   * @param {number} size
+   */
+  keep(job, model, base, size) {
+    const { page } = this;
+    const ask = (/** @type {object} */ question) =>
+      /** @type {NonNullable<Page["source"]["job"]>} */ (page.source.job).call(page.source, { job, question });
+    const view = model.kind === "web" ? new WebView(page, model) : model.kind === "net" ? new NetView(page, model, ask)
+      : model.kind === "recommend" ? new RecommendView(page, model, ask) : null;
+    this.learnt.set(model.kind, { model, base, size, view });
+  }
+
   async cancel() {
     const { page, job } = this;
     if (job === null || !page.source.job) return;
+    this.job = null;
+    this.said = "cancelled";
+    this.show();
+    if (!job) return;
     try {
       await page.source.job({ job, cancel: true });
-      if (this.job === job) {
-        this.job = null;
-        this.said = "cancelled";
-      }
     } catch (error) {
       page.fail(error);
     }
-    this.show();
   }
 
-  result() {
+  /** @param {Kind} kind */
+  result(kind) {
     if (!this.found) {
-      return el("div", { class: "panel" }, el("p", { class: "quiet" },
-        "A decision tree says what tells the labels of a column apart; each of its nodes can become the selection. Clusters are kinds of records: a naive Bayes mixture, with what each has more or less often than the others."));
+      return el("div", { class: "panel" }, el("p", { class: "quiet" }, KINDS.find(([value]) => value === kind)?.[2] ?? ""));
     }
-    const { model, base, size } = this.found;
+    const { page } = this;
+    const { model, base, size, view } = this.found;
     const given = [...base].map(([c, condition]) => {
-      const column = this.page.schema.columns[c];
+      const column = page.schema.columns[c];
       return `${column.name.slice(0, 80)} ${conditionWords(column, condition)}`;
     });
-    const of = el("p", { class: "quiet" }, `Learnt from ${number(size)} records`, given.length ? bdi(`: ${given.join("; ")}`, 300) : "");
-    return el("div", { class: "panel" }, ...("nodes" in model ? this.tree(model, base) : this.groups(model.clusters)), of);
-  }
-
-  /**
-   * @param {Tree} tree
-   * @param {import("./state.js").Selection} base
-   * @returns {(Node | string)[]}
-   */
-  tree(tree, base) {
-    const { page } = this;
-    const target = page.schema.columns[tree.target];
-    const children = tree.nodes.map(() => /** @type {number[]} */ ([]));
-    tree.nodes.forEach((node, k) => {
-      if (node.parent >= 0) children[node.parent].push(k);
-    });
-    /**
-     * @param {number} k
-     * @param {number} depth
-     * @returns {HTMLElement}
-     */
-    const branch = (k, depth) => {
-      const { column, given, counts } = tree.nodes[k];
-      const total = counts.reduce((x, y) => x + y, 0) || 1;
-      const best = counts.indexOf(Math.max(...counts));
-      const words = k ? `${page.schema.columns[column].name.slice(0, 80)} ${conditionWords(page.schema.columns[column], { codes: given[column], excluded: false })}` : "all";
-      const choose = () => {
-        let a = base;
-        for (const [c, codes] of Object.entries(given)) {
-          const before = base.get(Number(c));
-          const known = new Set(codes);
-          const both = before && !before.excluded ? before.codes.filter((code) => known.has(code))
-            : before ? codes.filter((code) => !before.codes.includes(code)) : codes;
-          a = withCondition(a, Number(c), { codes: both, excluded: false }, page.arities[Number(c)]);
-        }
-        page.set({ a });
-      };
-      const bar = el("i", {});
-      bar.style.width = `${(100 * counts[best]) / total}%`;
-      const line = el("span", { class: "node" },
-        el("button", { class: "link", title: "Select these records", onclick: choose }, bdi(words, 160)),
-        el("span", { class: "meter", "aria-hidden": "true" }, bar),
-        bdi(`${labelOf(target, tree.classes[best]).slice(0, 60)} ${percent(counts[best] / total)}`, 120),
-        el("span", { class: "quiet" }, `${number(total)} records`));
-      if (!children[k].length) return el("li", {}, line);
-      return el("li", {}, el("details", { open: depth < OPEN }, el("summary", {}, line),
-        el("ul", {}, ...children[k].map((child) => branch(child, depth + 1)))));
-    };
-    return [el("h2", {}, "What tells ", bdi(target.name, 100), " apart"), el("ul", { class: "tree" }, branch(0, 0))];
-  }
-
-  /**
-   * @param {Cluster[]} clusters
-   * @returns {(Node | string)[]}
-   */
-  groups(clusters) {
-    const { page } = this;
-    const total = clusters.reduce((n, cluster) => n + cluster.size, 0) || 1;
-    const parts = clusters.map((cluster, k) => el("div", {},
-      el("h3", {}, `Cluster ${k + 1}: ${number(Math.round(cluster.size))} records, ${percent(cluster.size / total)}`),
-      el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Cluster ${k + 1}` }, el("table", {},
-        el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Label"),
-          el("th", { scope: "col", class: "number" }, "here"), el("th", { scope: "col", class: "number" }, "overall"),
-          el("th", { scope: "col", class: "number" }, "Lift"), el("th", { scope: "col", class: "number" }, "95 % interval"))),
-        el("tbody", {}, ...cluster.traits.map((trait) => {
-          const column = page.schema.columns[trait.column];
-          const words = `${column.name.slice(0, 80)} = ${labelOf(column, trait.code).slice(0, 80)}`;
-          const choose = () => page.set({
-            a: withCondition(page.state.a, trait.column, { codes: [trait.code], excluded: false }, page.arities[trait.column]),
-          });
-          return el("tr", {},
-            el("td", {}, el("button", { class: "link", title: "Select it", onclick: choose }, bdi(words, 160))),
-            el("td", { class: "number" }, percent(trait.probability)), el("td", { class: "number" }, percent(trait.overall)),
-            el("td", { class: "number" }, trait.lift.toFixed(2)),
-            el("td", { class: "number" }, `${trait.low.toFixed(2)} – ${trait.high.toFixed(2)}`));
-        }))))));
-    return [el("h2", {}, `${clusters.length} kinds of records`), el("div", { class: "kinds" }, ...parts)];
+    const of = el("p", { class: "quiet" }, `Learnt from ${number(size)} ${page.schema.weighted ? "(weight) of records" : "records"}`, given.length ? bdi(`: ${given.join("; ")}`, 300) : "");
+    const parts = view ? [view.element()] : model.kind === "tree" ? treeOf(page, model, base)
+      : model.kind === "clusters" ? clustersOf(page, model.clusters) : itemsetsOf(page, model);
+    return el("div", { class: "panel" }, ...parts, of);
   }
 }

@@ -74,13 +74,25 @@ export class SvgPainter {
   constructor() {
     /** @type {string[]} */
     this.parts = [];
+    this.left = 0;
+    this.top = 0;
+  }
+
+  /**
+   * Draw from another corner on.
+   * @param {number} left
+   * @param {number} top
+   */
+  move(left, top) {
+    this.left = left;
+    this.top = top;
   }
 
   /** @type {Painter["rect"]} */
   rect(x, y, w, h, colour, opacity = 1) {
     const faded = opacity < 1 ? ` fill-opacity="${opacity.toFixed(2)}"` : "";
     this.parts.push(
-      `<rect x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${w.toFixed(1)}" ` +
+      `<rect x="${(x + this.left).toFixed(1)}" y="${(y + this.top).toFixed(1)}" width="${w.toFixed(1)}" ` +
         `height="${h.toFixed(1)}" fill="${colour}"${faded}/>`,
     );
   }
@@ -88,7 +100,7 @@ export class SvgPainter {
   /** @type {Painter["frame"]} */
   frame(x, y, w, h, colour) {
     this.parts.push(
-      `<rect x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${w.toFixed(1)}" ` +
+      `<rect x="${(x + this.left).toFixed(1)}" y="${(y + this.top).toFixed(1)}" width="${w.toFixed(1)}" ` +
         `height="${h.toFixed(1)}" fill="none" stroke="${colour}" stroke-width="1.5"/>`,
     );
   }
@@ -96,7 +108,7 @@ export class SvgPainter {
   /** @type {Painter["text"]} */
   text(x, y, text, { colour, size = 11, anchor = "start" }) {
     this.parts.push(
-      `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" font-size="${size}" fill="${colour}" ` +
+      `<text x="${(x + this.left).toFixed(1)}" y="${(y + this.top).toFixed(1)}" font-size="${size}" fill="${colour}" ` +
         `text-anchor="${anchor}">${escapeMarkup(text)}</text>`,
     );
   }

@@ -192,15 +192,27 @@ export class PairView {
   }
 
   /**
+   * The view as one picture: small multiples two by two, each under its label.
    * @param {number} width
-   * @param {number} height
+   * @param {string} title
    */
-  picture(width, height) {
-    return this.crosses.slice(0, 1).map((cross) => {
-      const painter = new SvgPainter();
-      this.paint(painter, cross, width, height, this.page.colours);
-      return painter;
-    })[0];
+  picture(width, title) {
+    const { card, ink } = this.page.colours;
+    const painter = new SvgPainter();
+    const one = this.height(width);
+    if (this.crosses.length === 1) {
+      this.paint(painter, this.crosses[0], width, one, this.page.colours);
+      return painter.picture(width, one, title, card);
+    }
+    const gap = 22;
+    this.crosses.forEach((cross, k) => {
+      const [x, y] = [(k % 2) * (width + gap), Math.floor(k / 2) * (one + 2 * gap) + gap];
+      painter.move(x, y);
+      painter.text(2, -6, fitted(cross.title || " ", width - 4, 13), { colour: ink, size: 13 });
+      this.paint(painter, cross, width, one, this.page.colours);
+    });
+    painter.move(0, 0);
+    return painter.picture(2 * width + gap, Math.ceil(this.crosses.length / 2) * (one + 2 * gap), title, card);
   }
 
   /**

@@ -17,6 +17,7 @@
  * @property {number} y
  * @property {number} z a third column, or -1
  * @property {"heat" | "mosaic"} form
+ * @property {"tree" | "clusters" | "web" | "net" | "itemsets" | "recommend"} model
  */
 
 const ONE_OF = {
@@ -25,6 +26,7 @@ const ONE_OF = {
   order: ["file", "name", "target", "difference", "variety"],
   view: ["overview", "difference", "pair", "models"],
   form: ["heat", "mosaic"],
+  model: ["tree", "clusters", "web", "net", "itemsets", "recommend"],
 };
 const NUMBERS = ["target", "page", "x", "y", "z"];
 
@@ -32,7 +34,7 @@ const NUMBERS = ["target", "page", "x", "y", "z"];
 export function firstState() {
   return {
     a: new Map(), b: null, against: "all", scale: "fraction", order: "file", target: -1, search: "",
-    page: 0, view: "overview", x: 0, y: 1, z: -1, form: "heat",
+    page: 0, view: "overview", x: 0, y: 1, z: -1, form: "heat", model: "tree",
   };
 }
 

@@ -67,9 +67,7 @@ def exact_index(numbers: Any, metric: Metric, n_jobs: int | None = None) -> Exac
         return _SetIndex(numbers, metric)
     if not is_sparse(numbers):
         return _UnitIndex(numbers, n_jobs)
-    if len(numbers.data) and (numbers.data == numbers.data[0]).all() and numbers.data[0] > 0:
-        return _SetIndex(numbers, metric)  # lengths have no bearing: sets, counted exactly
-    return CosineIndex(numbers)
+    return _EqualNumbersIndex(numbers) if _holds_one_number(numbers) else CosineIndex(numbers)
 
 
 class _SetIndex:
@@ -156,6 +154,39 @@ class CosineIndex:
         each, itself the first; each stands for `counts` objects.
         """
         return self._index.reach_tree(nearest, counts, n_core, count_jobs(n_jobs))
+
+
+class _EqualNumbersIndex(_SetIndex):
+    """Angles of sparse vectors that hold one number alone: those of sets, which are counted."""
+
+    def __init__(self, numbers: Any) -> None:
+        super().__init__(numbers, "cosine")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in super().__getstate__().items() if key != "_of_any"}
+
+    @cached_property
+    def _of_any(self) -> CosineIndex:
+        """What finds the nearest of queries that hold several numbers."""
+        return CosineIndex(self.numbers)
+
+    def nearest(
+        self, queries: Any, k: int, n_jobs: int | None
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        if queries is None or _holds_one_number(queries):
+            return super().nearest(queries, k, n_jobs)
+        return self._of_any.nearest(queries, k, n_jobs)
+
+    def within(self, queries: Any, radius: float, n_jobs: int | None) -> Found:
+        if queries is None or _holds_one_number(queries):
+            return super().within(queries, radius, n_jobs)
+        return self._of_any.within(queries, radius, n_jobs)
+
+
+def _holds_one_number(numbers: Any) -> bool:
+    """Return whether all that is stored is the same number, above 0."""
+    stored = numbers.data if is_sparse(numbers) else np.asarray(numbers)[np.nonzero(numbers)]
+    return len(stored) > 0 and bool(stored[0] > 0) and bool((stored == stored[0]).all())
 
 
 class _EuclideanIndex:

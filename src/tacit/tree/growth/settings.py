@@ -62,14 +62,15 @@ def grow_settings(model: Any) -> dict[str, Any]:
     depth, leaves = model.max_depth, model.max_leaf_nodes
     bayes, pays = criterion == "bayes_factor", kappa is None and criterion in PAYING
     prior = check_choice(getattr(model, "prior", "k2"), "prior", PRIORS)
-    k2 = prior == "k2"
+    k2, by_leaf = prior == "k2", pays and hasattr(model, "prior") and not model._merge
     return {
         "criterion": criterion,
         "unit": 1.0,
         "prior": prior,
         "prior_weight": _prior_weight(model.prior_weight, bayes, 0.5 if pays and k2 else 1.0),
         "log_kappa": 0.0 if kappa is None else math.log(kappa),
-        "split_prices": None if pays else (),
+        "leaf_prices": by_leaf,
+        "split_prices": None if pays and not by_leaf else (),
         "min_leaf": check_int(model.min_samples_leaf, "min_samples_leaf", 1),
         "max_depth": -1 if depth is None else min(check_int(depth, "max_depth", 1), MOST),
         "max_leaves": -1 if leaves is None else min(check_int(leaves, "max_leaf_nodes", 1), MOST),
@@ -150,9 +151,7 @@ def averages(settings: dict[str, Any]) -> bool:
 
     A leaf of a graph may have several ways to it, and numbers have no probabilities.
     """
-    prices = settings["split_prices"]
-    pays = settings["criterion"] in PAYING and (prices is None or len(prices) > 0)
-    return pays and not settings["merge"]
+    return bool(settings["leaf_prices"])
 
 
 def fixed_weights(weights: Any, *, fine: bool = False) -> tuple[Any, float]:
