@@ -149,7 +149,7 @@ def best(measured: list[dict[str, Any] | None], sets: str) -> dict[str, Any] | N
 
 def head_to_head(data: str, limit: float, n_jobs: int) -> None:
     """Mine a data set with all that is installed, and write its section."""
-    section = Section(f"itemsets-{data}", f"Itemsets: {data}")
+    section = Section(f"itemsets-{data}", f"Itemsets: {data}", 3)
     here = [name for name, package in PACKAGES.items() if importlib.util.find_spec(package)]
     section.made_with(*here)
     held = load(data)
