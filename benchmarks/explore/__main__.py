@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 PART = 1_000_000  # flights of a file
 SIZES = {"1M": 1, "10M": 10, "100M": 100}  # such parts
 SESSIONS, STEPS = 3, 20  # of each view
+MEMORY = "10GB"  # the limit of what reads the files
 BUDGET = 15.0  # seconds for the steps of a peer
 CHECKED = 6  # steps whose answers are compared
 
@@ -133,10 +134,11 @@ def of_flights(size: str, folder: Path) -> None:
     n = n_parts * PART
     section = Section(f"explore_{size}", f"Linked views: {n:,} flights")
     section.made_with("duckdb", "polars", "numpy")
-    seconds, explorer = timed(lambda: Explorer(tacit.scan(pattern, memory="4GB")))
+    seconds, explorer = timed(lambda: Explorer(tacit.scan(pattern, memory=MEMORY)))
     first, _ = timed(lambda: picture(explorer))
     counter = explorer.counter
     assert isinstance(counter, Distinct)
+    print(seconds, first, counter.n_distinct, flush=True)
     wait_for_cache()
     arities = counter.schema.arities.tolist()
     views = [[c] for c in range(len(arities))]
@@ -165,7 +167,7 @@ def of_flights(size: str, folder: Path) -> None:
         counts = answer(counter, asked_for_step(step, views)["ask"])
         return by_view(step, views, counts, arities)
 
-    codes = shown_codes(tacit.scan(pattern, memory="4GB"), explorer.views)
+    codes = shown_codes(tacit.scan(pattern, memory=MEMORY), explorer.views)
     for make in (Falcon, DuckDB, Polars):
         peer = make(codes, arities)
         rows.append(_row(peer.name, *run_peer(peer, steps, wanted)))

@@ -109,6 +109,9 @@ class Repeated:
             self.n_records, schema.offsets, schema.defaults, start, rows, self.weights, True
         )
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Repeated, (self.table,)
+
     def to_state(self) -> State:
         """The named arrays that a file holds of the records."""
         state: State = self.table.to_state()
