@@ -4,7 +4,7 @@ import { labelOf, withCondition } from "./conditions.js";
 import { bdi, el, estimate, number } from "./dom.js";
 import { openTable } from "./export.js";
 import { lift, sum } from "./measures.js";
-import { percent } from "./paint.js";
+import { percent, plain } from "./paint.js";
 import { selectionText } from "./state.js";
 
 /** @typedef {import("./page.js").Page} Page */
@@ -166,7 +166,7 @@ export class DifferenceView {
       };
       const words = Object.entries(rule.given).map(([c, code]) => {
         const column = page.schema.columns[Number(c)];
-        return `${column.name.slice(0, 80)} = ${labelOf(column, Number(code)).slice(0, 80)}`;
+        return `${plain(column.name.slice(0, 80))} = ${labelOf(column, Number(code)).slice(0, 80)}`;
       });
       return el("tr", {},
         el("td", {}, el("button", { class: "link", title: "Select them, too", onclick: narrow }, bdi(words.join("  and  "), 300))),

@@ -2,7 +2,7 @@
 
 import { conditionWords } from "./conditions.js";
 import { bdi, choice, el, estimate, number } from "./dom.js";
-import { percent } from "./paint.js";
+import { percent, plain } from "./paint.js";
 import { openExport } from "./export.js";
 
 /** @typedef {import("./page.js").Page} Page */
@@ -16,7 +16,7 @@ import { openExport } from "./export.js";
 function chips(page, selection, which) {
   return [...selection].map(([c, condition]) => {
     const column = page.schema.columns[c];
-    const name = column.name.slice(0, 80);
+    const name = plain(column.name.slice(0, 80));
     const words = `${name} ${conditionWords(column, condition)}`;
     const drop = () => {
       const rest = new Map(page.state[which]);

@@ -2,7 +2,7 @@
 
 import { conditionWords } from "./conditions.js";
 import { bdi, choice, el, number, select } from "./dom.js";
-import { percent } from "./paint.js";
+import { percent, plain } from "./paint.js";
 import { selectionText } from "./state.js";
 import { itemsetsOf, RecommendView } from "./basketviews.js";
 import { NetView } from "./netview.js";
@@ -222,7 +222,7 @@ export class ModelsView {
     const { model, base, size, view } = this.found;
     const given = [...base].map(([c, condition]) => {
       const column = page.schema.columns[c];
-      return `${column.name.slice(0, 80)} ${conditionWords(column, condition)}`;
+      return `${plain(column.name.slice(0, 80))} ${conditionWords(column, condition)}`;
     });
     const of = el("p", { class: "quiet" }, `Learnt from ${number(size)} ${page.schema.weighted ? "(weight) of records" : "records"}`, given.length ? bdi(`: ${given.join("; ")}`, 300) : "");
     const parts = view ? [view.element()] : model.kind === "tree" ? treeOf(page, model, base)
