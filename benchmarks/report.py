@@ -60,18 +60,26 @@ def compare(
     return statistics.median(mine), statistics.median(theirs)
 
 
-def times_once(work: Callable[[], Any]) -> list[float]:
+def times_once(
+    work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter
+) -> list[float]:
     gc.collect()
     gc.disable()  # as timeit does: passes over all that a benchmark has imported are not its work
-    start = time.perf_counter()
+    start = clock()
     result = work()
-    taken = time.perf_counter() - start
+    taken = clock() - start
     gc.enable()
     del result
     return [taken]
 
 
-def race(works: Mapping[str, Work], repeats: int = 5, *, warm_up: bool = True) -> dict[str, float]:
+def race(
+    works: Mapping[str, Work],
+    repeats: int = 5,
+    *,
+    warm_up: bool = True,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, float]:
     """Return the median seconds of each piece of work, run in turns so that noise hits all alike.
 
     A piece of work is something to call, or a pair: what to call before, which takes no part in
@@ -81,10 +89,10 @@ def race(works: Mapping[str, Work], repeats: int = 5, *, warm_up: bool = True) -
     for turn in range(repeats + warm_up):
         for name, work in works.items():
             if callable(work):
-                seconds = times_once(work)
+                seconds = times_once(work, clock)
             else:
                 prepare, timed = work
-                seconds = times_once(functools.partial(timed, prepare()))
+                seconds = times_once(functools.partial(timed, prepare()), clock)
             if turn >= warm_up:
                 taken[name] += seconds
     return {name: statistics.median(seconds) for name, seconds in taken.items()}

@@ -2,10 +2,21 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/simd.hpp"
 #include "tree/best_gain.hpp"
 #include "tree/search.hpp"
 
 namespace tacit {
+namespace {
+
+template <class T>
+TACIT_INLINE T count_between(const T* numbers, std::int64_t n, T low, T high) {
+  T count = 0;
+  for (std::int64_t i = 0; i < n; ++i) count += (numbers[i] >= low) & (numbers[i] <= high);
+  return count;
+}
+
+}  // namespace
 
 // With two classes and columns of two values, ids that could not pay are not looked at: those whose
 // smaller side does not have a weight that could gain enough.
@@ -44,12 +55,12 @@ void SplitSearch<T>::find_able(const CountedLeaf<T>& leaf) {
         able_sides_.erase(able_sides_.begin() + static_cast<std::ptrdiff_t>(k));
         break;
       }
+  const auto count = avx2_or_plain<count_between<T>>();
   prices_.find([&](std::int64_t n_columns) {
     if (n_columns <= SplitPrices::kFewest) return static_cast<std::int64_t>(able_.size());
     find_range(std::log(static_cast<double>(n_columns)));
-    T n = 0;
-    for (const T side : able_sides_) n += (side >= low) & (side <= high);
-    return static_cast<std::int64_t>(n);
+    const auto n = static_cast<std::int64_t>(able_sides_.size());
+    return static_cast<std::int64_t>(count(able_sides_.data(), n, low, high));
   });
   find_range(prices_.least());
   keep(
