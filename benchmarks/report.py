@@ -174,10 +174,11 @@ def versions(*packages: str) -> str:
 class Section:
     """One benchmark's part of the page: paragraphs and tables, printed as they come."""
 
-    def __init__(self, name: str, title: str) -> None:
+    def __init__(self, name: str, title: str, level: int = 2) -> None:
         self.name = name
+        self.level = level
         self.lines: list[str] = []
-        self.say(f"## {title}", "")
+        self.say(f"{'#' * level} {title}", "")
 
     def say(self, *lines: str) -> None:
         """Add lines, and print them."""
@@ -192,7 +193,7 @@ class Section:
 
     def part(self, title: str, *paragraphs: str) -> None:
         """Begin a part: its heading, and what is said before its figures."""
-        for text in (f"### {title}", *paragraphs):
+        for text in (f"{'#' * (self.level + 1)} {title}", *paragraphs):
             self.say(text, "")
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

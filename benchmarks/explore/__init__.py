@@ -1,1 +1,1 @@
-"""The explorer: linked views of flights, in the browser and for many users at once."""
+"""The explorer: drags over linked views, the one file in a browser, many users at once."""

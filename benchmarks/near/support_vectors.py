@@ -102,7 +102,7 @@ def support_vectors(section: Section) -> None:
             best = max(theirs.values(), key=np.mean)
             gap = mine - best
             error = float(gap.std(ddof=1) / np.sqrt(len(y)))
-            level += gap.mean() >= -error
+            level += gap.mean() >= -error * (1 + 1e-9)
             rows.append(
                 (
                     name,

@@ -1,7 +1,11 @@
-"""Trees and dependency networks: growth against peers and the dense view, and what is learnt."""
+"""Trees and dependency networks: growth against peers and the dense view, and what is learnt.
+
+Names of parts may be given: one, rows, columns, learnt.
+"""
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -293,18 +297,39 @@ def against_dense(section: Section, tables: dict[str, tacit.Table]) -> None:
     section.table(("table", "sparse", "dense view", "ratio", "the paper", "m·n/l"), rows)
 
 
-def main() -> None:
-    section = Section("trees", "Decision trees and dependency networks")
-    section.made_with("scikit-learn", "xgboost", "lightgbm", "numpy", "scipy")
-    tables = {"television": make_television(), "msweb": make_msweb(), "msnbc": make_msnbc()}
-    one_tree(section, tables)
-    sparse_rows(section)
+def made() -> dict[str, tacit.Table]:
+    return {"television": make_television(), "msweb": make_msweb(), "msnbc": make_msnbc()}
+
+
+def columns(section: Section) -> None:
+    """Write what takes a tree for every column."""
+    tables = made()
     network(section, tables)
     against_dense(section, tables)
-    del tables
+
+
+def learnt(section: Section) -> None:
+    """Write what is learnt from real data."""
     recommendations(section)
     graphs(section)
-    section.write()
+
+
+PARTS: dict[str, tuple[str, Callable[[Section], None]]] = {
+    "one": ("Decision trees", lambda section: one_tree(section, made())),
+    "rows": ("Decision trees of sparse rows", sparse_rows),
+    "columns": ("Dependency networks", columns),
+    "learnt": ("What trees and networks learn", learnt),
+}
+
+
+def main() -> None:
+    """Write the sections."""
+    for name in sys.argv[1:] or PARTS:
+        title, measure = PARTS[name]
+        section = Section(f"trees-{name}", title)
+        section.made_with("scikit-learn", "xgboost", "lightgbm", "numpy", "scipy")
+        measure(section)
+        section.write()
 
 
 if __name__ == "__main__":

@@ -340,7 +340,8 @@ def _profile(
         return tacit.mixture.Profile.from_labels(table.cut(), labels, prior=prior, names=names)
     if isinstance(table, tacit.Table):
         return tacit.mixture.Profile.from_labels(table, model.labels_, prior=prior)
-    return model.profile(table, prior=prior)
+    profile: Profile = model.profile(table, prior=prior)
+    return profile
 
 
 def _wanted(text: str, method: str) -> int | Literal["auto"]:

@@ -143,7 +143,7 @@ class _Places:
         return cls(numbers if len(rank) == n else numbers[first], first, place, counts)
 
     def tree(self, a: Any, b: Any, reach: Floats, cores: Floats) -> SpanningTree:
-        """Return the tree of all objects: those at a place reach each other at its core distance."""
+        """Return the tree of all objects: those at one place reach each other at its core."""
         first, place = self.first, self.place
         others = np.flatnonzero(first[place] != np.arange(len(place)))
         here = place[others]

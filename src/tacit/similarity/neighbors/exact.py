@@ -126,12 +126,14 @@ class CosineIndex:
     def nearest(
         self, queries: Any, k: int, n_jobs: int | None
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return distances and numbers of the k nearest objects of each query, nearest first."""
         itself = queries is None
         rows = self._rows if itself else _vectors(queries)
         distances, objects = self._index.nearest(*rows, itself, k, count_jobs(n_jobs))
         return distances, objects.astype(np.int64)
 
     def within(self, queries: Any, radius: float, n_jobs: int | None) -> Found:
+        """Return all objects within a distance of each query, in the order of their numbers."""
         itself = queries is None
         rows = self._rows if itself else _vectors(queries)
         found = self._index.within(*rows, itself, False, 1 - radius - _SLACK, count_jobs(n_jobs))
