@@ -74,9 +74,10 @@ def main() -> None:
     section = Section("near-default", "Neighbours near on the grid, or of all: held out")
     section.made_with("scikit-learn", "numpy")
     section.say(
-        f"`SparseKNeighborsClassifier` as shipped with either `algorithm`: accuracy in {FOLDS}-fold "
-        f"cross-validation of at most {MOST:,} objects, columns scaled to [0, 1], and CPU time of "
-        "all fits and predictions. Differences are between the same parts, with their standard error.",
+        "`SparseKNeighborsClassifier` as shipped with either `algorithm`: accuracy in "
+        f"{FOLDS}-fold cross-validation of at most {MOST:,} objects, columns scaled to [0, 1], and "
+        "CPU time of all fits and predictions. Differences are between the same parts, with their "
+        "standard error.",
         "",
     )
     rows = []

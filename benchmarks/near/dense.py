@@ -161,7 +161,14 @@ def neighbours(kinds: list[str]) -> None:
             "",
         )
         section.table(
-            ("what", "index", "queries", "queries a second, with index", "recall", "faiss, flat / this"),
+            (
+                "what",
+                "index",
+                "queries",
+                "queries a second, with index",
+                "recall",
+                "faiss, flat / this",
+            ),
             [one.row(name, exact, base, N_QUERIES) for name, one in runs.items()],
         )
         section.write()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from benchmarks.report import cpu_seconds, milliseconds
 
 if TYPE_CHECKING:
@@ -44,9 +42,7 @@ class Run:
         )
 
 
-def run(
-    build: Callable[[], Any], search: Callable[[Any], NDArray[Any]], times: float = 1.0
-) -> Run:
+def run(build: Callable[[], Any], search: Callable[[Any], NDArray[Any]], times: float = 1.0) -> Run:
     """Build an index and search it; queries are a part of all, 1 / times of them."""
     index, built = cpu_seconds(build)
     queries, distances = cpu_seconds(lambda: search(built))

@@ -96,9 +96,7 @@ def by_pynndescent(X: Any, Q: Any) -> Run:
 
     def build() -> None:
         nonlocal graph
-        graph = pynndescent.NNDescent(
-            X, metric="jaccard", n_neighbors=30, n_jobs=1, random_state=0
-        )
+        graph = pynndescent.NNDescent(X, metric="jaccard", n_neighbors=30, n_jobs=1, random_state=0)
         graph.prepare()
 
     pynndescent.NNDescent(X[:2000], metric="jaccard", n_neighbors=30, n_jobs=1).query(Q[:10], K)
@@ -123,11 +121,11 @@ def neighbours(kinds: list[str]) -> None:
             runs["pynndescent"] = by_pynndescent(X, Q)
         section.say(
             f"The {K} nearest of {X.shape[0]:,} × {X.shape[1]:,} with {X.nnz:,} stored values by "
-            f"Jaccard distance, {Q.shape[0]:,} queries that are none of them; CPU time on one core. "
-            f"Distances were compared with those of products for {SOME:,} queries. Times with ~ are "
-            "scaled up from fewer queries. scikit-learn knows this distance for dense arrays only: "
-            "it is left out where one takes more than a gigabyte. datasketch looks up ten times as "
-            "many candidates, whose true distances are computed.",
+            f"Jaccard distance, {Q.shape[0]:,} queries that are none of them; CPU time on one "
+            f"core. Distances were compared with those of products for {SOME:,} queries. Times "
+            "with ~ are scaled up from fewer queries. scikit-learn knows this distance for dense "
+            "arrays only: it is left out where one takes more than a gigabyte. datasketch looks up "
+            "ten times as many candidates, whose true distances are computed.",
             "",
         )
         base = runs["SciPy, products with all"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 import tacit
 from benchmarks.baskets.itemset_data import load
 from benchmarks.baskets.recommend import as_csr
@@ -32,8 +33,6 @@ def drawn(n: int, width: int, mean_length: float) -> Data:
 
 def msweb() -> Data:
     return divided(as_csr(tacit.read_msweb(SHARED / "msweb" / "anonymous-msweb.data.gz")))
-
-
 
 
 KINDS: dict[str, Callable[[], Data]] = {

@@ -67,8 +67,8 @@ NearOrder::NearOrder(const double* coords, std::int64_t n_objects, std::int64_t 
 }
 
 std::int64_t NearOrder::n_members(Range leaves) const {
-  return std::max<std::int64_t>(
-      std::min(leaves.end * kNearLeaf, size()) - leaves.begin * kNearLeaf, 0);
+  return std::max<std::int64_t>(std::min(leaves.end * kNearLeaf, size()) - leaves.begin * kNearLeaf,
+                                0);
 }
 
 void NearOrder::halve(const double* coords, Range leaves, Keys& keys) {
