@@ -73,7 +73,7 @@ class SparseDensityPeaks(NearClusters):
     >>> X = np.repeat([[0.0, 0.0], [5.0, 5.0], [0.0, 9.0]], 100, axis=0) + rng.normal(size=(300, 2))
     >>> model = SparseDensityPeaks(3).fit(X)
     >>> sorted(model.to_frame()["size"].to_list())
-    [98, 101, 101]
+    [100, 100, 100]
     """
 
     _kind: ClassVar[str] = "sparse_density_peaks"
