@@ -77,7 +77,9 @@ DATA: dict[str, Callable[[int], Any]] = {
 
 def by_tacit(X: Any, samples: int, n_jobs: int = 1) -> Any:
     metric = "cosine" if sparse.issparse(X) else "euclidean"
-    return tacit.SparseHDBSCAN(SIZE, samples, metric=metric, n_jobs=n_jobs).fit(X).labels_
+    return (
+        tacit.similarity.SparseHDBSCAN(SIZE, samples, metric=metric, n_jobs=n_jobs).fit(X).labels_
+    )
 
 
 def by_hdbscan(X: Any, samples: int) -> Any:

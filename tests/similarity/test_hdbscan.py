@@ -15,7 +15,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
-from tacit import InputError, SparseHDBSCAN
+from tacit import InputError
+from tacit.similarity import SparseHDBSCAN
 from tacit.similarity.clusters.condensed import Selection, condense
 from tacit.similarity.clusters.reachability import (
     SpanningTree,

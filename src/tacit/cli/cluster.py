@@ -19,6 +19,8 @@ from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars as pl
 
     from tacit.mixture import ClusterTraits, Profile, Trait
@@ -31,14 +33,18 @@ _CRITERIA = {"cheeseman_stutz": "Cheeseman–Stutz", "bic": "BIC", "icl": "ICL"}
 _AXES = _CRITERIA | {"cheeseman_stutz": "Cheeseman–Stutz score (nats)"}
 _search_option = partial(typer.Option, rich_help_panel="The number of clusters")
 _near_option = partial(typer.Option, rich_help_panel="Clusters of near records")
-# What each method of near records takes, besides the columns' scales.
-_NEAR = {
-    "hdbscan": ("min_cluster_size", "min_samples"),
-    "agglomerative": ("n_clusters", "linkage", "n_neighbors"),
-    "spectral": ("n_clusters", "n_neighbors"),
-    "components": ("radius", "min_cluster_size", "n_neighbors"),
-    "density-peaks": ("n_clusters", "n_neighbors"),
+# What each method takes of what is told.
+_STARTS = ("n_init", "init", "random_state")
+_TAKEN = {
+    "mixture": ("n_clusters", "max_clusters", "criterion", "prior", "missing", *_STARTS),
+    "kmeans": ("n_clusters", *_STARTS),
+    "hdbscan": ("min_cluster_size", "min_samples", "normalize"),
+    "agglomerative": ("n_clusters", "linkage", "n_neighbors", "normalize"),
+    "spectral": ("n_clusters", "n_neighbors", "normalize", "random_state"),
+    "components": ("radius", "min_cluster_size", "n_neighbors", "normalize"),
+    "density-peaks": ("n_clusters", "n_neighbors", "normalize"),
 }
+_NEAR = tuple(_TAKEN)[2:]  # of near records
 _ENDINGS = (".tacit", ".html", *PICTURES, *FRAMES)
 
 
@@ -148,66 +154,37 @@ def cluster(
 
     JSON: an object with method, records, columns, stored, facts (an object: for a mixture
     log_likelihood, iterations and converged, for k-means inertia and iterations, for clusters of
-    near records noise, if there is any), selection (for
-    -k auto a list of objects: clusters and their scores) and clusters, a list of objects with name,
-    size, fraction, over and under: lists of objects with column, label, probability, overall,
-    lift, lower and upper.
+    near records noise, if there is any), selection (for -k auto a list of objects: clusters and
+    their scores) and clusters, a list of objects with name, size, fraction, over and under: lists
+    of objects with column, label, probability, overall, lift, lower and upper.
 
     Example: `tacit cluster visits.csv --n-clusters 6 --top 3 -o clusters.html`
     """
-    wanted = _wanted(n_clusters, method)
-    if ignore_missing and method != "mixture":
-        raise typer.BadParameter("is for --method mixture", param_hint="--ignore-missing")
-    near = _near_settings(
-        method,
-        {
-            "min_cluster_size": min_cluster_size,
-            "min_samples": min_samples,
-            "linkage": linkage,
-            "n_neighbors": n_neighbors,
-            "radius": radius,
-            "normalize": normalize,
-        },
-    )
-    strength = _strength(prior)
+    wanted, strength = _wanted(n_clusters, method), _strength(prior)
+    near = {
+        "min_cluster_size": min_cluster_size, "min_samples": min_samples, "linkage": linkage,
+        "n_neighbors": n_neighbors, "radius": radius, "normalize": normalize or None,
+    }  # fmt: skip
+    _check_options(method, near | {"ignore_missing": ignore_missing or None})
+    told = near | {
+        "n_clusters": wanted, "max_clusters": max_clusters, "criterion": criterion,
+        "prior": strength, "missing": "ignore" if ignore_missing else "state",
+        "n_init": n_init, "init": init, "random_state": random_state,
+    }  # fmt: skip
+    settings = {name: told[name] for name in _TAKEN[method] if told[name] is not None}
     outputs = check_outputs(output, _ENDINGS, source.path)
     table = source.read_table()
-    settings: dict[str, Any] = {
-        "n_init": n_init,
-        "random_state": random_state,
-        "n_jobs": source.n_jobs,
-    }
-    settings |= {} if init is None else {"init": init}
-    if method == "mixture":
-        settings |= {
-            "max_clusters": max_clusters,
-            "criterion": criterion,
-            "prior": strength,
-            "missing": "ignore" if ignore_missing else "state",
-        }
-    if method in _NEAR:
-        settings = near | {"n_jobs": source.n_jobs}
-        settings |= {"n_clusters": wanted} if "n_clusters" in _NEAR[method] else {}
-        settings |= {"random_state": random_state} if method == "spectral" else {}
     start = perf_counter()
-    model = _fit(table, method, wanted, settings)
+    model = _fit(table, method, settings | {"n_jobs": source.n_jobs})
     seconds = perf_counter() - start
     profile = model.profile() if method == "mixture" else _profile(model, table, strength)
-    selection = []
-    if wanted == "auto" and method == "mixture":
-        selection = model.selection_.to_dicts()
+    selection = model.selection_.to_dicts() if (method, wanted) == ("mixture", "auto") else []
     facts = _facts(model)
+    count = _count_near(model) if method in _NEAR else _count(profile.n_clusters, told, table)
     rows = [
-        *table.summary().rows()[:3],
-        (
-            "clusters",
-            _count_near(model)
-            if method in _NEAR
-            else _count(profile.n_clusters, wanted, criterion, max_clusters, table.n_records),
-        ),
-        *_fact_rows(facts),
-        ("time", f"{seconds:.2f} s"),
-    ]
+        *table.summary().rows()[:3], ("clusters", count),
+        *_fact_rows(facts), ("time", f"{seconds:.2f} s"),
+    ]  # fmt: skip
     page = partial(
         profile.to_html, f"Clusters of {source.path.name}", rows,
         curve=_curve(selection, criterion), criterion=_AXES[criterion],
@@ -218,10 +195,15 @@ def cluster(
         write_model(shown, path, page=page, frame=partial(_labels, model, table))
     if json:
         print_json(_as_json(method, table, facts, selection, profile, top))
-        return
+    else:
+        _put(rows, profile.to_text(top), outputs)
+
+
+def _put(rows: list[tuple[str, str]], traits: str, outputs: list[Path]) -> None:
+    """Show what was found, and what was written."""
     console = make_console()
     put(console, facts_grid(rows))
-    console.print(f"\n{profile.to_text(top)}", soft_wrap=True)
+    console.print(f"\n{traits}", soft_wrap=True)
     print_written(console, outputs)
 
 
@@ -257,25 +239,25 @@ def _as_json(
 def _fit(
     table: Table | PartitionedTable,
     method: str,
-    wanted: int | Literal["auto"],
     settings: dict[str, Any],
 ) -> Any:
     """Fit a model, and show that this goes on."""
     from sklearn.exceptions import ConvergenceWarning
 
+    wanted = settings.get("n_clusters", "auto")
     number = "the number of" if wanted == "auto" else f"{wanted:,}"
     if method in _NEAR:
         if not isinstance(table, tacit.Table) or table.weights is not None:
             what = "partitions" if not isinstance(table, tacit.Table) else "weights"
             raise InputError(f"--method {method} compares single records; {what} are not for it")
         with working(f"looking for clusters of near records among {table.n_records:,}"):
-            return _near_classes()[list(_NEAR).index(method)](**settings).fit(table)
+            return _near_classes()[_NEAR.index(method)](**settings).fit(table)
     with working(f"looking for {number} clusters of {table.n_records:,} records"):
-        if wanted == "auto" or method == "mixture":
-            return tacit.NaiveBayesMixture(wanted, **settings).fit(table)
+        if method == "mixture":
+            return tacit.NaiveBayesMixture(**settings).fit(table)
         with warnings.catch_warnings(record=True) as noted:
             warnings.simplefilter("always", ConvergenceWarning)
-            model = tacit.KMeans(wanted, **settings).fit(table)
+            model = tacit.KMeans(**settings).fit(table)
     for note in noted:
         typer.echo(f"warning: {note.message}", err=True)
     return model
@@ -309,19 +291,18 @@ def _near_classes() -> tuple[Any, ...]:
     )
 
 
-def _near_settings(method: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return what was said of clusters of near records; refuse what is for another method."""
-    told = {name: value for name, value in given.items() if value not in (None, False)}
-    for name in told:
-        methods = [other for other, names in _NEAR.items() if name == "normalize" or name in names]
+def _check_options(method: str, given: dict[str, Any]) -> None:
+    """Refuse what is for another method."""
+    for name in (name for name, value in given.items() if value is not None):
+        setting = "missing" if name == "ignore_missing" else name
+        methods = [other for other, taken in _TAKEN.items() if setting in taken]
         if method not in methods:
             hint = f"--{name.replace('_', '-')}"
             raise typer.BadParameter(f"is for --method {' or '.join(methods)}", param_hint=hint)
-    if method == "hdbscan" and told.get("min_cluster_size") == 1:
+    if method == "hdbscan" and given["min_cluster_size"] == 1:
         raise typer.BadParameter(
             "is at least 2 for --method hdbscan", param_hint="--min-cluster-size"
         )
-    return told
 
 
 def _profile(
@@ -334,7 +315,7 @@ def _profile(
 
         assert isinstance(table, tacit.Table)
         n = int(model.labels_.max(initial=-1)) + 1
-        noise = isinstance(model, tacit.SparseHDBSCAN) or bool((model.labels_ < 0).any())
+        noise = isinstance(model, tacit.similarity.SparseHDBSCAN) or bool((model.labels_ < 0).any())
         names = [*(f"cluster {k}" for k in range(n)), *["noise"] * noise]
         labels = np.where(model.labels_ < 0, n, model.labels_)
         return tacit.mixture.Profile.from_labels(table.cut(), labels, prior=prior, names=names)
@@ -346,7 +327,7 @@ def _profile(
 
 def _wanted(text: str, method: str) -> int | Literal["auto"]:
     """Read the number of clusters."""
-    follows = method in _NEAR and "n_clusters" not in _NEAR[method]
+    follows = "n_clusters" not in _TAKEN[method]
     if follows and text != "auto":
         raise typer.BadParameter(
             f"how many there are follows from the data with --method {method}", param_hint="-k"
@@ -366,21 +347,20 @@ def _count_near(model: Any) -> str:
     """Return how many clusters of near records there are, and how many records are noise."""
     n = int(model.labels_.max(initial=-1)) + 1
     noise = int((model.labels_ < 0).sum())
-    told = isinstance(model, tacit.SparseHDBSCAN) or noise
+    told = isinstance(model, tacit.similarity.SparseHDBSCAN) or noise
     return f"{n:,}, and {noise:,} records of noise" if told else f"{n:,}"
 
 
-def _count(
-    chosen: int, wanted: int | Literal["auto"], criterion: str, most: int | None, n_records: int
-) -> str:
+def _count(chosen: int, told: dict[str, Any], table: Table | PartitionedTable) -> str:
     """Return how many clusters there are, and who says so."""
     from tacit.mixture.em.choose_clusters import limit_clusters
 
-    if wanted != "auto":
+    if told["n_clusters"] != "auto":
         return str(chosen)
-    reached = chosen == (limit_clusters(n_records) if most is None else most)
+    most = told["max_clusters"]
+    reached = chosen == (limit_clusters(table.n_records) if most is None else most)
     limit = "; no more were tried, see --max-clusters" if reached else ""
-    return f"{chosen}, chosen by {_CRITERIA[criterion]}{limit}"
+    return f"{chosen}, chosen by {_CRITERIA[told['criterion']]}{limit}"
 
 
 def _curve(selection: list[dict[str, Any]], criterion: str) -> list[tuple[int, float]]:
@@ -404,7 +384,9 @@ def _facts(model: Any) -> dict[str, Any]:
     values = {name: getattr(model, attribute, None) for name, attribute in names.items()}
     if isinstance(model, _near_classes()):
         noise = int((model.labels_ < 0).sum())
-        values["noise"] = noise if noise or isinstance(model, tacit.SparseHDBSCAN) else None
+        values["noise"] = (
+            noise if noise or isinstance(model, tacit.similarity.SparseHDBSCAN) else None
+        )
     return {name: _plain(value) for name, value in values.items() if value is not None}
 
 

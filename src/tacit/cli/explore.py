@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from tacit.cli.options import Target, output_option
 from tacit.cli.output import working
 from tacit.cli.reading import Source, reads_file
 from tacit.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    from tacit.explore import Explorer
 
 __all__ = ["COMMAND", "explore"]
 
@@ -87,12 +90,7 @@ def explore(
         with working("counting the distinct records"):
             explorer.counter  # noqa: B018
     if output is not None:
-        from tacit.explore.offline import write_page
-        from tacit.machine import human_bytes
-
-        with working(f"writing {output}"):
-            size = write_page(explorer, output, max_records)
-        typer.echo(f"{output}: {human_bytes(size)}, {explorer.views.n_records:,} records")
+        _write(explorer, output, max_records)
         return
     from tacit.explore.server import Server
 
@@ -100,6 +98,16 @@ def explore(
     typer.echo(f"{server.url}")
     typer.echo("Ctrl-C ends it.", err=True)
     server.run(browser=browser)
+
+
+def _write(explorer: Explorer, output: Path, max_records: int | None) -> None:
+    """Write the page as one file."""
+    from tacit.explore.offline import write_page
+    from tacit.machine import human_bytes
+
+    with working(f"writing {output}"):
+        size = write_page(explorer, output, max_records)
+    typer.echo(f"{output}: {human_bytes(size)}, {explorer.views.n_records:,} records")
 
 
 def _table(source: Source) -> tacit.Table:

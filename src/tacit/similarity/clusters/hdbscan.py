@@ -94,7 +94,7 @@ class SparseHDBSCAN(ClusterMixin, Estimator):  # type: ignore[misc]
     >>> angle = rng.uniform(0, 2 * np.pi, 600)
     >>> radius = np.repeat([1.0, 3.0], 300) + rng.normal(scale=0.1, size=600)
     >>> rings = np.column_stack((radius * np.cos(angle), radius * np.sin(angle)))
-    >>> model = tacit.SparseHDBSCAN(min_cluster_size=20).fit(rings)
+    >>> model = tacit.similarity.SparseHDBSCAN(min_cluster_size=20).fit(rings)
     >>> model.n_clusters_, np.unique(model.labels_[:300]).size
     (2, 1)
     >>> bool(model.predict([[0.0, 1.0]])[0] == model.labels_[0])
