@@ -85,8 +85,8 @@ def one_tree(section: Section, tables: dict[str, tacit.Table]) -> None:
         "One tree",
         f"The column at the 95th percentile of popularity given all others, entropy, at most "
         f"{LEAVES} leaves, one thread, CPU time. scikit-learn's tree has the same number of leaves "
-        "and the same training likelihood (checked). XGBoost and LightGBM grow one tree of another kind "
-        'by gradients; their matrix is built once and timed apart. "From scratch" is tacit\'s '
+        "and the same training likelihood (checked). XGBoost and LightGBM grow one tree of another "
+        'kind by gradients; their matrix is built once and timed apart. "From scratch" is tacit\'s '
         "tree with the value-wise view of the table, which is made once and kept, built anew. On "
         f'the two small tables {ROW} fits in a row are timed, on both sides; "alone" is one fit, '
         "right after a garbage collection that has emptied the caches.",
