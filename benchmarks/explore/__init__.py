@@ -1,1 +1,1 @@
-"""The explorer's server against what else answers drags over linked views."""
+"""The explorer: drags over linked views, the one file in a browser, many users at once."""

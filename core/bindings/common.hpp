@@ -172,6 +172,7 @@ void register_near_neighbours(nb::module_& m);
 void register_near_graph(nb::module_& m);
 void register_set_neighbours(nb::module_& m);
 void register_reach_tree(nb::module_& m);
+void register_graph_merges(nb::module_& m);
 void register_block_grid(nb::module_& m);
 void register_numbers(nb::module_& m);
 void register_block_pairs(nb::module_& m);

@@ -61,9 +61,10 @@ nb::object bind_mine(const RecordArrays& records, std::int64_t min_count, const 
     });
   });
   if (sets.status == MineStatus::interrupted) PyErr_Clear();  // what is complete is returned
-  const char* const status = sets.status == MineStatus::complete   ? "complete"
-                             : sets.status == MineStatus::too_many ? "too many"
-                                                                   : "interrupted";
+  const char* const status = sets.status == MineStatus::complete    ? "complete"
+                             : sets.status == MineStatus::too_many  ? "too many"
+                             : sets.status == MineStatus::too_large ? "too large"
+                                                                    : "interrupted";
   if (count_only) return nb::make_tuple(sets.n_sets, sets.n_items, status);
   const auto n_sets = static_cast<std::size_t>(sets.n_sets);
   return nb::make_tuple(to_numpy(std::move(sets.indptr), {n_sets + 1}),
@@ -124,7 +125,9 @@ void register_itemsets(nb::module_& m) {
                 "n_jobs: int) -> Any"),
         "The frequent itemsets, the most frequent first: offsets, value ids or their labels, "
         "counts, the least count, and how it ended "
-        "(\"complete\", \"too many\", \"interrupted\"); count_only: how many sets and items.");
+        "(\"complete\", \"too many\", \"interrupted\", or \"too large\": the item whose records "
+        "take more than can be searched at a time, and what they take as its count); count_only: "
+        "how many sets and items.");
   m.def("superset_counts", &bind_superset_counts, nb::arg("indptr"), nb::arg("items"),
         nb::arg("counts"), nb::arg("n_items"), nb::arg("asked_indptr"), nb::arg("asked_items"),
         nb::arg("n_jobs"),

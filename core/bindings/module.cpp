@@ -42,6 +42,7 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_near_graph(m);
   tacit::bindings::register_set_neighbours(m);
   tacit::bindings::register_reach_tree(m);
+  tacit::bindings::register_graph_merges(m);
   tacit::bindings::register_numbers(m);
   tacit::bindings::register_block_grid(m);
   tacit::bindings::register_block_pairs(m);

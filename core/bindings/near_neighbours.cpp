@@ -60,9 +60,9 @@ Rows as_rows(const nb::object& numbers, std::int64_t width) {
 class Neighbours {
  public:
   virtual ~Neighbours() = default;
-  virtual void search(const Rows& queries, const double* coords, const NearGrid& grid,
-                      const NearNarrow& narrow, std::int64_t k, const NearAnswer& answer,
-                      int n_jobs) const = 0;
+  virtual std::int64_t search(const Rows& queries, const double* coords, const NearGrid& grid,
+                              const NearNarrow& narrow, std::int64_t k, const NearAnswer& answer,
+                              int n_jobs) const = 0;
   virtual DenseStore<double> narrow(const DenseNumbers<double>& rows, int n_jobs) const = 0;
   bool is_float = false, is_dense = false;
   std::int64_t n_objects = 0, width = 0, n_coords = 0, n_dimensions = 0;
@@ -76,11 +76,11 @@ class NeighboursOf : public Neighbours {
                const NearCells& cells, int n_jobs)
       : index_(view(rows, static_cast<const Own*>(nullptr)), coords, n_coords_, n_split, cells,
                n_jobs, signal_pending) {}
-  void search(const Rows& queries, const double* coords, const NearGrid& grid,
-              const NearNarrow& narrow, std::int64_t k, const NearAnswer& answer,
-              int n_jobs) const override {
-    index_.search(view(queries, static_cast<const Own*>(nullptr)), coords, grid, narrow, k, answer,
-                  n_jobs, signal_pending);
+  std::int64_t search(const Rows& queries, const double* coords, const NearGrid& grid,
+                      const NearNarrow& narrow, std::int64_t k, const NearAnswer& answer,
+                      int n_jobs) const override {
+    return index_.search(view(queries, static_cast<const Own*>(nullptr)), coords, grid, narrow, k,
+                         answer, n_jobs, signal_pending);
   }
   DenseStore<double> narrow(const DenseNumbers<double>& rows, int n_jobs) const override {
     return {rows, index_.order(), index_.scale(), n_jobs, signal_pending};
@@ -200,13 +200,15 @@ nb::tuple search(const Index& self, const nb::object& numbers, const Square<doub
   Buffer<double> distances(m * columns);
   Buffer<std::int32_t> objects(m * columns), turns(m);
   Buffer<std::uint8_t> lonely(m);
+  std::int64_t n_compared = 0;
   run([&] {
-    index.search(rows, coords.data(), grid, less, k,
-                 {distances.data(), objects.data(), turns.data(), lonely.data()}, n_jobs);
+    n_compared =
+        index.search(rows, coords.data(), grid, less, k,
+                     {distances.data(), objects.data(), turns.data(), lonely.data()}, n_jobs);
   });
   return nb::make_tuple(to_numpy(std::move(distances), {m, columns}),
                         to_numpy(std::move(objects), {m, columns}), to_numpy(std::move(turns), {m}),
-                        to_numpy(std::move(lonely), {m}));
+                        to_numpy(std::move(lonely), {m}), n_compared);
 }
 
 }  // namespace
@@ -222,15 +224,15 @@ void register_near_neighbours(nb::module_& m) {
       .def("search", search, nb::arg("numbers"), nb::arg("coords").noconvert(), nb::arg("k"),
            nb::arg("cells").noconvert().none(), nb::arg("positions").noconvert().none(),
            nb::arg("resolution").noconvert().none(), nb::arg("widths").noconvert().none(),
-           nb::arg("reach"), nb::arg("narrow").none(),
-           nb::arg("narrow_numbers").noconvert().none(), nb::arg("error"), nb::arg("n_jobs"),
+           nb::arg("reach"), nb::arg("narrow").none(), nb::arg("narrow_numbers").noconvert().none(),
+           nb::arg("error"), nb::arg("n_jobs"),
            nb::sig("def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], "
                    "coords: Floats, k: int, cells: Indices | None, "
                    "positions: Floats | None, resolution: Indices | None, widths: Floats | None, "
                    "reach: float, narrow: NarrowNumbers | None, narrow_numbers: Floats | None, "
-                   "error: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags]"),
+                   "error: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags, int]"),
            "The k nearest objects of each query: distances, objects, how often it looked "
-           "farther, and whether nothing was near at first.")
+           "farther, whether nothing was near at first; and how many pairs were compared.")
       .def("narrow", make_narrow, nb::arg("numbers").noconvert(), nb::arg("farthest"),
            nb::arg("n_jobs"), nb::keep_alive<0, 1>(),
            nb::sig("def narrow(self, numbers: Floats, farthest: float, n_jobs: int) "

@@ -4,6 +4,7 @@
 
 #include "bindings/common.hpp"
 #include "near/cosine_neighbours.hpp"
+#include "near/reach_tree.hpp"
 
 namespace tacit::bindings {
 namespace {
@@ -150,6 +151,28 @@ nb::tuple vectors_within(const Vectors& self, const Ints& indptr, const Indices&
       [](double nearness) { return 1 - nearness > 0 ? 1 - nearness : 0.0; });
 }
 
+nb::tuple reach_tree_of_vectors(
+    const Vectors& self,
+    const nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& nearest,
+    const Ints& counts, std::int64_t n_core, int n_jobs) {
+  const std::int64_t n = self.index.n_rows();
+  require(n >= 1 && static_cast<std::int64_t>(nearest.shape(0)) == n &&
+              static_cast<std::int64_t>(counts.size()) == n,
+          "nearest and counts must have a row for each vector, at least one");
+  require(n_core >= 1 && nearest.shape(1) >= 1, "n_core must be at least 1");
+  for (std::size_t e = 0; e < nearest.size(); ++e)
+    require(nearest.data()[e] >= 0 && nearest.data()[e] < n,
+            "nearest names a row that is not there");
+  const ReachLists lists{nearest.data(), static_cast<std::int64_t>(nearest.shape(1)), n_core,
+                         counts.data()};
+  ReachTree tree;
+  run([&] { tree = cosine_reach_tree(self.index, lists, n_jobs, signal_pending); });
+  return nb::make_tuple(copied<std::int32_t>(tree.edges, [](const ReachEdge& e) { return e.a; }),
+                        copied<std::int32_t>(tree.edges, [](const ReachEdge& e) { return e.b; }),
+                        copied<double>(tree.edges, [](const ReachEdge& e) { return e.reach; }),
+                        copied(tree.cores));
+}
+
 }  // namespace
 
 void register_set_neighbours(nb::module_& m) {
@@ -183,7 +206,12 @@ void register_set_neighbours(nb::module_& m) {
            nb::sig("def within(self, indptr: Ints, columns: Indices, numbers: Floats, "
                    "lengths: Floats, itself: bool, once: bool, least: float, n_jobs: int) "
                    "-> tuple[Ints, Indices, Floats]"),
-           "All rows with a cosine of at least that: offsets by query, rows, distances.");
+           "All rows with a cosine of at least that: offsets by query, rows, distances.")
+      .def("reach_tree", reach_tree_of_vectors, nb::arg("nearest").noconvert(), nb::arg("counts"),
+           nb::arg("n_core"), nb::arg("n_jobs"),
+           nb::sig("def reach_tree(self, nearest: Indices, counts: Ints, n_core: int, n_jobs: int) "
+                   "-> tuple[Indices, Indices, Floats, Floats]"),
+           "The minimum spanning tree of mutual reachability by 1 less the cosine: as reach_tree.");
 }
 
 }  // namespace tacit::bindings

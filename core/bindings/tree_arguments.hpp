@@ -50,6 +50,11 @@ inline TreeRules as_rules(const nb::dict& settings) {
   if (std::all_of(rules.extra_price.begin(), rules.extra_price.end(),
                   [](double price) { return price == 0.0; }))
     rules.extra_price.clear();
+  rules.leaf_prices = setting<bool>(settings, "leaf_prices");
+  require(!rules.leaf_prices || (prices.empty() && !setting<bool>(settings, "merge") &&
+                                 (rules.criterion == TreeCriterion::kBayesFactor ||
+                                  rules.criterion == TreeCriterion::kBic)),
+          "leaf_prices needs a tree of classes with a criterion that pays, and no split_prices");
   rules.min_leaf = setting<std::int64_t>(settings, "min_leaf");
   rules.max_depth = setting<std::int64_t>(settings, "max_depth");
   rules.max_leaves = setting<std::int64_t>(settings, "max_leaves");

@@ -1,6 +1,7 @@
 #include "itemset/mine.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -52,51 +53,84 @@ Order order_items(const Records<V>& records, const std::int64_t* weights,
   return out;
 }
 
-// Where each group of first items ends.
+// First items in groups of which the records are projected at a time.
+struct Groups {
+  std::vector<std::int64_t> ends;
+  // Whether the projections are bitmaps, as that of all records would be: the order in which sets
+  // are found must not depend on the groups. Only where there are several.
+  bool dense = false;
+  std::int64_t too_large = -1;  // the rank of an item whose records take too much
+  std::int64_t bytes = 0;       // how much
+};
+
 template <class V>
-std::vector<std::int64_t> group_items(const Records<V>& records, bool weighted, const Order& order,
-                                      std::int64_t max_bytes, Poller& poller) {
+Groups group_items(const Records<V>& records, const std::int64_t* weights, const Order& order,
+                   const MineOptions& options, Poller& poller) {
   const auto n = static_cast<std::int64_t>(order.items.size());
-  const std::int64_t of_value = weighted ? 16 : 8, of_record = weighted ? 12 : 4;
+  const std::int64_t of_value = weights ? 16 : 8, of_record = weights ? 12 : 4;
   std::int64_t n_stored = 0;
   for (std::int64_t k = 0; k < records.size(); ++k) {
     const std::int64_t r = records.record(k);
     n_stored += records.indptr[r + 1] - records.indptr[r];
   }
-  if (of_value * n_stored + of_record * records.size() <= max_bytes) return {n};
-  std::vector<std::int64_t> bytes(index(n));
+  if (of_value * n_stored + of_record * records.size() <= options.search_bytes) return {{n}};
+  // The values and records of each item's projection.
+  std::vector<std::int64_t> n_values(index(n)), n_held(index(n));
+  std::vector<std::uint32_t> ranks;
+  std::int64_t n_records = 0, squares = 0, digits = 1;
   for (std::int64_t k = 0; k < records.size(); ++k) {
     if ((k & 0xffff) == 0) poller.check();
     const std::int64_t r = records.record(k);
-    const std::int64_t length = records.indptr[r + 1] - records.indptr[r];
+    ranks.clear();
     for (const V* v = records.begin(r); v < records.end(r); ++v)
-      if (order.ranks[*v] != Projection::kEnd)
-        bytes[order.ranks[*v]] += of_value * length + of_record;
+      if (order.ranks[*v] != Projection::kEnd) ranks.push_back(order.ranks[*v]);
+    if (ranks.size() < 2) continue;
+    const auto length = static_cast<std::int64_t>(ranks.size());
+    ++n_records;
+    squares += length * length;
+    if (weights) digits |= weights[r];
+    if (options.kind == ItemsetKind::all) std::sort(ranks.begin(), ranks.end());
+    for (std::int64_t i = 0; i < length; ++i) {
+      const std::int64_t kept = options.kind == ItemsetKind::all ? length - i : length;
+      if (kept < 2) continue;
+      n_values[ranks[index(i)]] += kept;
+      ++n_held[ranks[index(i)]];
+    }
   }
-  std::vector<std::int64_t> ends;
+  Groups out;
+  const std::int64_t n_digits = std::bit_width(static_cast<std::uint64_t>(digits));
+  out.dense = Projection::better_dense(n, n_digits, n_records, squares);
   std::int64_t taken = 0;
   for (std::int64_t rank = 0; rank < n; ++rank) {
-    if (taken > 0 && taken + bytes[index(rank)] > max_bytes) {
-      ends.push_back(rank);
+    const std::int64_t held = n_held[index(rank)];
+    const std::int64_t rows = (held + 63) / 64 * 8 * (n + (weights ? n_digits : 0));
+    const std::int64_t more = out.dense ? 4 * n_values[index(rank)] + of_record * held + rows
+                                        : of_value * n_values[index(rank)] + of_record * held;
+    if (more > options.search_bytes && more > out.bytes) {
+      out.too_large = rank;
+      out.bytes = more;
+    }
+    if (taken > 0 && taken + more > options.search_bytes) {
+      out.ends.push_back(rank);
       taken = 0;
     }
-    taken += bytes[index(rank)];
+    taken += more;
   }
-  ends.push_back(n);
-  return ends;
+  out.ends.push_back(n);
+  return out;
 }
 
 // The records with an item of a group and another frequent one. Items before the group only tell
 // whether a set was found elsewhere, and are left out where that is not asked.
 template <class V>
 void project(const Records<V>& records, const std::int64_t* weights, const Order& order,
-             Range group, bool before, Projection& out, Poller& poller) {
+             Range group, bool dense, ItemsetKind kind, Projection& out, Poller& poller) {
   const auto held = [&](const V* v) {
     const std::uint32_t rank = order.ranks[*v];
     return rank != Projection::kEnd && rank >= group.begin && rank < group.end;
   };
   const bool some = group.end - group.begin < static_cast<std::int64_t>(order.items.size());
-  const auto first = static_cast<std::uint32_t>(before ? 0 : group.begin);
+  const auto first = static_cast<std::uint32_t>(kind == ItemsetKind::all ? group.begin : 0);
   out.items = order.items;
   out.counts = order.counts;
   std::int64_t most = 1, longest = 0;
@@ -135,7 +169,11 @@ void project(const Records<V>& records, const std::int64_t* weights, const Order
     ++n_records;
     if (weights) record_weights.push_back(weights[r]);
   }
-  out.arrange(end - begin, weights ? &record_weights : nullptr, n_records, squares);
+  const Projection::Written written{end - begin, weights ? &record_weights : nullptr, n_records,
+                                    squares};
+  out.arrange(written, some ? dense : out.better_dense(written));
+  out.traced = kind == ItemsetKind::closed && !out.dense;
+  if (out.dense && kind != ItemsetKind::all) out.find_entire();
 }
 
 // Each thread has a search of its own, with its memory; whoever begins a branch takes one.
@@ -170,6 +208,19 @@ Itemsets counted(const std::vector<Collector>& found, std::int64_t min_count) {
   return out;
 }
 
+Itemsets too_large(std::uint32_t item, std::int64_t bytes) {
+  Itemsets out;
+  out.indptr = Buffer<std::int64_t>(2);
+  out.items = Buffer<std::uint32_t>(1);
+  out.counts = Buffer<std::int64_t>(1);
+  out.indptr[0] = 0;
+  out.indptr[1] = out.n_sets = out.n_items = 1;
+  out.items[0] = item;
+  out.counts[0] = bytes;
+  out.status = MineStatus::too_large;
+  return out;
+}
+
 }  // namespace
 
 template <class V>
@@ -195,8 +246,12 @@ Itemsets mine_itemsets(const Records<V>& records, const std::int64_t* weights,
       if (order.total >= limits.min_count()) found[0].add(base, extra, order.total);
     found[0].close();
     finished[0] = 1;
-    std::vector<std::int64_t> ends =
-        group_items(records, weights != nullptr, order, options.search_bytes, poller);
+    const Groups groups = group_items(records, weights, order, options, poller);
+    if (groups.too_large >= 0) {
+      const std::uint32_t item = order.items[index(groups.too_large)];
+      return too_large(options.labels ? options.labels[item] : item, groups.bytes);
+    }
+    std::vector<std::int64_t> ends = groups.ends;
     // The most common first where they raise the limit.
     const bool backwards = options.top > 0;
     ends.insert(ends.begin(), 0);
@@ -204,7 +259,7 @@ Itemsets mine_itemsets(const Records<V>& records, const std::int64_t* weights,
     for (std::size_t g = 0; g + 1 < ends.size(); ++g) {
       const std::size_t which = backwards ? ends.size() - 2 - g : g;
       const Range group{ends[which], ends[which + 1]};
-      project(records, weights, order, group, !every, top, poller);
+      project(records, weights, order, group, groups.dense, options.kind, top, poller);
       for_blocks(group.end - group.begin, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
         const std::int64_t rank = backwards ? group.end - 1 - b : group.begin + b;
         auto search = searches.take();
@@ -221,8 +276,11 @@ Itemsets mine_itemsets(const Records<V>& records, const std::int64_t* weights,
   for (std::size_t b = 0; b < found.size(); ++b)
     if (status == MineStatus::too_many || !finished[b]) found[b] = Collector(limits);
   const std::int64_t least = limits.min_count();
-  Itemsets out =
-      options.count_only ? counted(found, least) : ranked_itemsets(found, least, options.labels);
+  // As the least count rises, searches see more or less of what is rare, and find sets in an order
+  // that depends on when it did.
+  const bool sorted = options.top > 0;
+  Itemsets out = options.count_only ? counted(found, least)
+                                    : ranked_itemsets(found, least, options.labels, sorted);
   out.status = status;
   return out;
 }

@@ -6,7 +6,7 @@
 // dense, whichever is the cheaper to count; bitmaps shrink to the records that are left.
 //
 // The first projection, of which all others are made, takes 8 bytes a stored value and 4 a record, 8
-// more each with weights.
+// more each with weights; of bitmaps, half of that for values, and a bit for each record and item.
 //
 // Exact. The most frequent sets come first, of those level the smaller. Neither the order nor the
 // content of the result depends on n_jobs.
@@ -42,20 +42,26 @@ struct MineOptions {
   const std::int64_t* alone = nullptr;
   std::int64_t n_beside = 0;
   // What records projected on first items may take: first items are searched in groups, the
-  // records of one group at a time. A single item's may take more.
+  // records of one group at a time.
   std::int64_t search_bytes = std::numeric_limits<std::int64_t>::max();
   const std::uint32_t* labels = nullptr;  // what is listed of each value, ascending; null: its id
 };
 
-enum class MineStatus { complete, too_many, interrupted };
+enum class MineStatus {
+  complete,
+  too_many,     // they would take more than max_bytes
+  too_large,    // the records of an item take more than search_bytes: it is the only set that is
+                // listed, and its count is what they take
+  interrupted,  // branches that were finished are there
+};
 
 struct Itemsets {
   Buffer<std::int64_t> indptr;  // n_sets + 1
   Buffer<std::uint32_t> items;  // value ids (or their labels), ascending within a set
   Buffer<std::int64_t> counts;  // records with the set, or the sum of their weights
   std::int64_t n_sets = 0, n_items = 0;
-  std::int64_t min_count = 0;                // of the sets: greater than asked for where `top` cuts
-  MineStatus status = MineStatus::complete;  // interrupted: branches that were finished are there
+  std::int64_t min_count = 0;  // of the sets: greater than asked for where `top` cuts
+  MineStatus status = MineStatus::complete;
 };
 
 // weights: positive whole numbers, one for each record, or null. excluded: for each value id whether

@@ -33,9 +33,19 @@ class Scratch {
 };
 
 // Items are numbered by their rank here. Those before first_tail only tell whether a set was found
-// elsewhere already; the others extend the set, each by itself and by those behind it.
+// elsewhere already; the others extend the set, each by itself and by those behind it. Projections
+// below lists have only the others; where the first ones are asked for, `origin` leads back to the
+// records of the first projection.
 struct Projection {
   static constexpr std::uint32_t kEnd = 0xffffffff;
+
+  // What was written to `flat`, beside it.
+  struct Written {
+    std::int64_t n_flat;
+    const std::vector<std::int64_t>* weights;  // null: all 1
+    std::int64_t n_records, squares;           // squares: of their lengths, added up
+    std::int64_t first = 0;                    // the rank that is written as 0
+  };
 
   std::vector<std::uint32_t> items;  // value ids, by rank
   std::vector<std::int64_t> counts;  // records with each, or their weight
@@ -49,8 +59,22 @@ struct Projection {
   std::vector<std::uint32_t> position;  // while lists are made
   bool weighted = false;
 
-  // Bitmaps: a row for each item. `planes` has a row for each binary digit of the weights.
-  // Records with one item only are in no row: `entire` says for which items there are none.
+  // Where the first projection has a record, as a position in its `at`: of occurrences in lists, of
+  // records in bitmaps. Empty in the first projection, and where nobody asks.
+  std::vector<std::uint32_t> origins;             // of the records in `flat`
+  Scratch<std::uint32_t> occurrence_origins;      // of lists
+  const std::uint32_t* record_origins = nullptr;  // of bitmaps, perhaps those of the parent
+  bool traced = false;                            // whether these are there
+  // Records with one item only are in neither: those of an item are chained.
+  struct Lone {
+    std::uint32_t origin, next;
+  };
+  std::vector<std::uint32_t> first_lone;  // by rank; kEnd: none
+  std::vector<Lone> lone;
+
+  // Bitmaps: a row for each item. `planes` has a row for each binary digit of the weights. In the
+  // first projection, `entire` says which items stand in no record by themselves: those are in no
+  // row.
   Scratch<std::uint64_t> rows, planes;
   std::int64_t words = 0, n_planes = 1;
   std::vector<std::uint8_t> entire;
@@ -59,15 +83,18 @@ struct Projection {
   BitRows matrix() const { return {rows.data(), words}; }
   const std::uint64_t* row(std::int64_t rank) const { return rows.data() + rank * words; }
 
-  // Lists or bitmaps, whichever is expected to be counted sooner, of the records that were
-  // written to `flat` with these weights (null: all 1). `squares`: of their lengths, added up.
-  void arrange(std::int64_t n_flat, const std::vector<std::int64_t>* record_weights,
-               std::int64_t n_records, std::int64_t squares);
+  // Whether bitmaps are expected to be counted sooner than lists: of records with so many items and
+  // binary digits of weights.
+  static bool better_dense(std::int64_t n_items, std::int64_t n_digits, std::int64_t n_records,
+                           std::int64_t squares);
+  bool better_dense(const Written& records) const;
+  // The records that were written to `flat` as lists or bitmaps.
+  void arrange(const Written& records, bool as_rows);
+  void find_entire();
 
  private:
-  void make_lists(std::int64_t n_flat, const std::vector<std::int64_t>* record_weights);
-  void make_rows(std::int64_t n_flat, const std::vector<std::int64_t>* record_weights,
-                 std::int64_t n_records);
+  void make_lists(const Written& records);
+  void make_rows(const Written& records);
   void make_planes(const std::vector<std::int64_t>* record_weights);
 };
 

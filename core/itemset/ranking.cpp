@@ -1,6 +1,7 @@
 #include "itemset/ranking.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace tacit {
 namespace {
@@ -55,10 +56,23 @@ class Keys {
   std::vector<std::pair<std::int64_t, std::int64_t>> known_;  // empty: all of a range
 };
 
+// Puts sets of one size into the order of their items.
+void sort_sets(std::uint32_t* items, std::int64_t n_sets, std::int64_t size) {
+  if (n_sets < 2 || size == 0) return;
+  const std::vector<std::uint32_t> before(items, items + n_sets * size);
+  std::vector<std::int64_t> order(index(n_sets));
+  std::iota(order.begin(), order.end(), 0);
+  const auto set = [&](std::int64_t k) { return before.data() + k * size; };
+  std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    return std::lexicographical_compare(set(a), set(a) + size, set(b), set(b) + size);
+  });
+  for (const std::int64_t k : order) items = std::copy(set(k), set(k) + size, items);
+}
+
 }  // namespace
 
 Itemsets ranked_itemsets(std::vector<Collector>& found, std::int64_t min_count,
-                         const std::uint32_t* labels) {
+                         const std::uint32_t* labels, bool sorted) {
   const Keys keys(found, min_count);
   std::vector<Place> places(keys.size());
   for (const Collector& one : found)
@@ -87,6 +101,12 @@ Itemsets ranked_itemsets(std::vector<Collector>& found, std::int64_t min_count,
       place.item += size;
       out.indptr[index(++place.set)] = place.item;
     });
+  if (sorted)
+    for (std::size_t key = 0; key < places.size(); ++key) {
+      const std::int64_t first = key == 0 ? 0 : places[key - 1].set;
+      sort_sets(out.items.data() + out.indptr[index(first)], places[key].set - first,
+                keys.items(key));
+    }
   return out;
 }
 

@@ -1,11 +1,15 @@
 #include "itemset/search.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace tacit {
 namespace {
 
 constexpr std::uint32_t kDropped = 0xffffffff;
+// From which mean length of records on, in multiples of the least count, bitmaps of what is before
+// a set pay (measured).
+constexpr double kRich = 0.5;
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -29,6 +33,7 @@ void ItemsetSearch::branch(const Projection& root, std::int64_t rank,
   tallies_.resize(index(root.n_items()));
   renamed_.resize(index(root.n_items()), kDropped);
   counts_.resize(index(root.n_items()));
+  if (root.traced) earlier_.begin(root);
   visit(root, rank, 0);
   out.close();
 }
@@ -36,7 +41,13 @@ void ItemsetSearch::branch(const Projection& root, std::int64_t rank,
 void ItemsetSearch::search(const Projection& node, std::size_t depth) {
   const std::int64_t last =
       kind_ == ItemsetKind::maximal && node.dense ? common_suffix(node) : node.n_items() - 1;
-  for (std::int64_t rank = node.first_tail; rank <= last; ++rank) visit(node, rank, depth);
+  for (std::int64_t rank = node.first_tail; rank <= last; ++rank) {
+    visit(node, rank, depth);
+    if (node.traced) earlier_.pass(node.items[index(rank)]);
+  }
+  if (node.traced)
+    for (std::int64_t rank = node.first_tail; rank <= last; ++rank)
+      earlier_.forget(node.items[index(rank)]);
 }
 
 // The set with the item of this rank, and all that extend it by items behind that.
@@ -99,7 +110,24 @@ bool ItemsetSearch::look(const Projection& parent, std::int64_t rank, Step& step
   step.behind.clear();
   step.implied.clear();
   step.pushed.clear();
-  return parent.dense ? look_at_rows(parent, rank, step) : look_at_lists(parent, rank, step);
+  if ((parent.dense || parent.traced) && found_before(parent, rank)) return false;
+  if (!parent.dense) return look_at_lists(parent, rank, step);
+  look_at_rows(parent, rank, step);
+  return true;
+}
+
+// Items before this one need not be counted: most are told apart by a record, or a word of them.
+bool ItemsetSearch::found_before(const Projection& parent, std::int64_t rank) {
+  if (parent.traced) {
+    const bool found = earlier_.in_all(parent, rank);
+    meter_->spend(earlier_.spent());
+    return found;
+  }
+  if (kind_ == ItemsetKind::all) return false;
+  if (!parent.entire.empty() && !parent.entire[index(rank)]) return false;
+  for (std::int64_t j = rank - 1; j >= 0; --j)
+    if (within(parent.row(rank), parent.row(j), parent.words)) return true;
+  return false;
 }
 
 bool ItemsetSearch::sort_in(std::int64_t j, std::int64_t rank, std::int64_t both,
@@ -116,38 +144,37 @@ bool ItemsetSearch::sort_in(std::int64_t j, std::int64_t rank, std::int64_t both
   return true;
 }
 
-// Items before this one are counted only when they are projected: most are told apart by a word.
-bool ItemsetSearch::look_at_rows(const Projection& parent, std::int64_t rank, Step& step) {
-  if (kind_ != ItemsetKind::all && (parent.entire.empty() || parent.entire[index(rank)]))
-    for (std::int64_t j = rank - 1; j >= 0; --j)
-      if (within(parent.row(rank), parent.row(j), parent.words)) return false;
+void ItemsetSearch::look_at_rows(const Projection& parent, std::int64_t rank, Step& step) {
   const std::int64_t total = parent.counts[index(rank)];
   count(parent, rank, rank + 1, parent.n_items());
   for (std::int64_t j = rank + 1; j < parent.n_items(); ++j)
     sort_in(j, rank, counts_[index(j)], total, step);
-  return true;
 }
 
+// Maximal sets need the counts of items before this one: which of them are frequent with it.
 bool ItemsetSearch::look_at_lists(const Projection& parent, std::int64_t rank, Step& step) {
-  const bool every = kind_ == ItemsetKind::all;
+  const bool before = kind_ == ItemsetKind::maximal;
   const std::uint32_t* flat = parent.flat.data();
   const std::int64_t from = parent.start[index(rank)], to = parent.start[index(rank + 1)];
+  const auto each = [&](const auto& see) {
+    for (std::int64_t k = from; k < to; ++k) {
+      const std::uint32_t* const here = flat + parent.at[index(k)];
+      for (const std::uint32_t* p = here + 1; *p != Projection::kEnd; ++p) see(*p, k);
+      if (!before) continue;
+      for (const std::uint32_t* p = here - 1; *p != Projection::kEnd; --p) see(*p, k);
+    }
+  };
   std::int64_t steps = to - from;
-  for (std::int64_t k = from; k < to; ++k) {
-    const std::uint32_t* here = flat + parent.at[index(k)];
-    const std::int64_t w = parent.weighted ? parent.weight[index(k)] : 1;
-    const std::uint32_t* p = here + 1;
-    for (; *p != Projection::kEnd; ++p) tallies_[*p] += w;
-    steps += p - here;
-    if (every) continue;
-    for (p = here - 1; *p != Projection::kEnd; --p) tallies_[*p] += w;
-    steps += here - p;
-  }
+  each([&](std::uint32_t j, std::int64_t k) {
+    tallies_[j] += parent.weighted ? parent.weight[index(k)] : 1;
+    ++steps;
+  });
   meter_->spend(steps);
-  const std::int64_t n = parent.n_items(), total = parent.counts[index(rank)];
+  const std::int64_t first = before ? 0 : rank + 1, n = parent.n_items();
+  const std::int64_t total = parent.counts[index(rank)];
   bool fresh = true;
-  if (steps > n / 8) {
-    for (std::int64_t j = every ? rank + 1 : 0; j < n; ++j) {
+  if (steps > (n - first) / 8) {
+    for (std::int64_t j = first; j < n; ++j) {
       fresh = fresh && sort_in(j, rank, tallies_[index(j)], total, step);
       tallies_[index(j)] = 0;
     }
@@ -155,25 +182,14 @@ bool ItemsetSearch::look_at_lists(const Projection& parent, std::int64_t rank, S
   }
   // A few of very many items: they are looked up once more.
   seen_.clear();
-  const auto see = [&](std::uint32_t j) {
+  each([&](std::uint32_t j, std::int64_t) {
     if (tallies_[j] >= limits_.min_count()) seen_.push_back(j);
-  };
-  for (std::int64_t k = from; k < to; ++k) {
-    const std::uint32_t* here = flat + parent.at[index(k)];
-    for (const std::uint32_t* p = here + 1; *p != Projection::kEnd; ++p) see(*p);
-    if (!every)
-      for (const std::uint32_t* p = here - 1; *p != Projection::kEnd; --p) see(*p);
-  }
+  });
   std::sort(seen_.begin(), seen_.end());
   seen_.erase(std::unique(seen_.begin(), seen_.end()), seen_.end());
   for (const std::int64_t j : seen_)
     fresh = fresh && sort_in(j, rank, tallies_[index(j)], total, step);
-  for (std::int64_t k = from; k < to; ++k) {
-    const std::uint32_t* here = flat + parent.at[index(k)];
-    for (const std::uint32_t* p = here + 1; *p != Projection::kEnd; ++p) tallies_[*p] = 0;
-    if (!every)
-      for (const std::uint32_t* p = here - 1; *p != Projection::kEnd; --p) tallies_[*p] = 0;
-  }
+  each([&](std::uint32_t j, std::int64_t) { tallies_[j] = 0; });
   return fresh;
 }
 
@@ -224,28 +240,41 @@ void ItemsetSearch::project_lists(const Projection& parent, std::int64_t rank, c
                                   Projection& child) {
   child.items.clear();
   child.counts.clear();
+  std::int64_t n_values = 0;
   const auto take = [&](const std::vector<Ranked>& some) {
     for (const auto& [j, both] : some) {
       renamed_[index(j)] = static_cast<std::uint32_t>(child.items.size());
       child.items.push_back(parent.items[index(j)]);
       child.counts.push_back(both);
+      n_values += both;
     }
   };
   take(step.before);
   child.first_tail = child.n_items();
   take(step.behind);
+  const bool before = !step.before.empty(), traced = parent.traced;
+  child.traced = traced;
+  child.origins.clear();
+  child.lone.clear();
+  child.first_lone.assign(traced ? child.items.size() : 0, Projection::kEnd);
 
   const std::uint32_t* flat = parent.flat.data();
   const std::int64_t from = parent.start[index(rank)], to = parent.start[index(rank + 1)];
-  const bool every = kind_ == ItemsetKind::all;
-  std::int64_t most = 1;
-  for (std::int64_t k = from; k < to; ++k) {
+  const auto begin_of = [&](std::int64_t k) {
     const std::uint32_t* p = flat + parent.at[index(k)];
-    while (!every && p[-1] != Projection::kEnd) --p;
-    const std::uint32_t* begin = p;
-    while (*p != Projection::kEnd) ++p;
-    most += p - begin + 1;
+    while (before && p[-1] != Projection::kEnd) --p;
+    return p;
+  };
+  if (parent.weighted) {  // counts are sums of weights
+    n_values = 0;
+    for (std::int64_t k = from; k < to; ++k) {
+      const std::uint32_t* const begin = begin_of(k);
+      const std::uint32_t* p = begin;
+      while (*p != Projection::kEnd) ++p;
+      n_values += p - begin;
+    }
   }
+  const std::int64_t most = n_values + (to - from) + 2;
   meter_->spend(2 * most);
   std::uint32_t* const begin = child.flat.resize(index(most));
   std::uint32_t* out = begin;
@@ -253,14 +282,19 @@ void ItemsetSearch::project_lists(const Projection& parent, std::int64_t rank, c
   record_weights_.clear();
   std::int64_t n_records = 0, squares = 0;
   for (std::int64_t k = from; k < to; ++k) {
-    const std::uint32_t* p = flat + parent.at[index(k)];
-    while (!every && p[-1] != Projection::kEnd) --p;
     std::uint32_t* const record = out;
-    for (; *p != Projection::kEnd; ++p) {
+    for (const std::uint32_t* p = begin_of(k); *p != Projection::kEnd; ++p) {
       *out = renamed_[*p];
       out += *out != kDropped;
     }
+    const std::uint32_t origin = parent.origins.empty() ? static_cast<std::uint32_t>(k)
+                                                        : parent.occurrence_origins[index(k)];
     if (out - record < 2) {  // nothing stands beside a single item
+      if (traced && out > record) {
+        std::uint32_t& first = child.first_lone[*record];
+        child.lone.push_back({origin, first});
+        first = static_cast<std::uint32_t>(child.lone.size()) - 1;
+      }
       out = record;
       continue;
     }
@@ -268,15 +302,28 @@ void ItemsetSearch::project_lists(const Projection& parent, std::int64_t rank, c
     *out++ = Projection::kEnd;
     ++n_records;
     if (parent.weighted) record_weights_.push_back(parent.weight[index(k)]);
+    if (traced) child.origins.push_back(origin);
   }
   for (const auto& ranked : step.before) renamed_[index(ranked.rank)] = kDropped;
   for (const auto& ranked : step.behind) renamed_[index(ranked.rank)] = kDropped;
-  child.arrange(out - begin, parent.weighted ? &record_weights_ : nullptr, n_records, squares);
+  const Projection::Written written{out - begin, parent.weighted ? &record_weights_ : nullptr,
+                                    n_records, squares};
+  const bool as_rows = child.better_dense(written);
+  // Where frequent pairs abound there is much to be searched.
+  const auto rich =
+      kRich * static_cast<double>(limits_.min_count()) * static_cast<double>(out - begin);
+  if (traced && as_rows && static_cast<double>(squares) >= rich) {
+    earlier_.lead(child, limits_.min_count());
+    meter_->spend(earlier_.spent());
+  } else {
+    child.arrange(written, as_rows);
+    if (as_rows && kind_ == ItemsetKind::maximal) child.find_entire();
+  }
 }
 
 void ItemsetSearch::project_rows(const Projection& parent, std::int64_t rank, Step& step,
                                  Projection& child) {
-  if (kind_ != ItemsetKind::all) {
+  if (kind_ != ItemsetKind::all && !parent.traced) {
     count(parent, rank, 0, rank);
     for (std::int64_t j = 0; j < rank; ++j)
       if (counts_[index(j)] >= limits_.min_count()) step.before.push_back({j, counts_[index(j)]});
@@ -297,6 +344,12 @@ void ItemsetSearch::project_rows(const Projection& parent, std::int64_t rank, St
   child.n_planes = parent.n_planes;
   child.first_tail = static_cast<std::int64_t>(step.before.size());
   child.entire.clear();
+  child.first_lone.clear();
+  child.traced = parent.traced;
+  if (parent.traced) {
+    child.record_origins = parent.record_origins;
+    if (shrink) shrink_origins(parent, n_mask, child);
+  }
   child.items.clear();
   child.counts.clear();
   const std::size_t n = step.before.size() + step.behind.size();
@@ -321,6 +374,19 @@ void ItemsetSearch::project_rows(const Projection& parent, std::int64_t rank, St
       write(parent.planes.data() + p * parent.words, planes + p * child.words);
   }
   meter_->spend(static_cast<std::int64_t>(n) * child.words);
+}
+
+void ItemsetSearch::shrink_origins(const Projection& parent, std::int64_t n_mask,
+                                   Projection& child) {
+  child.origins.clear();
+  for (std::int64_t m = 0; m < n_mask; ++m) {
+    const MaskWord& word = mask_words_[index(m)];
+    const std::uint32_t* const from = parent.record_origins + word.at * 64;
+    for (std::uint64_t bits = word.bits; bits != 0; bits &= bits - 1)
+      child.origins.push_back(from[std::countr_zero(bits)]);
+  }
+  child.record_origins = child.origins.data();
+  meter_->spend(static_cast<std::int64_t>(child.origins.size()));
 }
 
 }  // namespace tacit

@@ -7,6 +7,7 @@
 
 #include "base/parallel.hpp"
 #include "itemset/collector.hpp"
+#include "itemset/earlier.hpp"
 #include "itemset/projection.hpp"
 
 namespace tacit {
@@ -40,15 +41,17 @@ class ItemsetSearch {
   void search(const Projection& node, std::size_t depth);
   // False if the closed sets here were found elsewhere: an item before this one is in all records.
   bool look(const Projection& parent, std::int64_t rank, Step& step);
-  bool look_at_rows(const Projection& parent, std::int64_t rank, Step& step);
+  void look_at_rows(const Projection& parent, std::int64_t rank, Step& step);
   bool look_at_lists(const Projection& parent, std::int64_t rank, Step& step);
   bool sort_in(std::int64_t j, std::int64_t rank, std::int64_t both, std::int64_t total,
                Step& step) const;
+  bool found_before(const Projection& parent, std::int64_t rank);
   void count(const Projection& parent, std::int64_t rank, std::int64_t first, std::int64_t end);
   bool extensible_before(const Projection& parent, std::int64_t rank);
   void project_lists(const Projection& parent, std::int64_t rank, const Step& step,
                      Projection& child);
   void project_rows(const Projection& parent, std::int64_t rank, Step& step, Projection& child);
+  void shrink_origins(const Projection& parent, std::int64_t n_mask, Projection& child);
   std::int64_t common_suffix(const Projection& node);
   std::size_t push(std::uint32_t item);
   void take_back(const Step& step, std::size_t n_extra);
@@ -58,6 +61,7 @@ class ItemsetSearch {
   const CountRows count_rows_;
   const CompressRow compress_row_;
   const MaskWords find_words_;
+  EarlierItems earlier_;
   Collector* out_ = nullptr;
   Meter* meter_ = nullptr;
   std::deque<Projection> levels_;

@@ -87,7 +87,7 @@ class NearBest {
     }
   };
   // How many more are worth a look at all.
-  std::size_t some() const { return std::max<std::size_t>(8, k_ / 2); }
+  std::size_t some() const { return std::max<std::size_t>(8, k_); }
 
   std::size_t k_ = 0, room_ = 0;
   double limit_ = std::numeric_limits<double>::infinity();

@@ -293,6 +293,71 @@ void CosineIndex::nearest(const SparseVectors& queries, bool itself, std::int64_
   });
 }
 
+double CosineIndex::distance(std::int64_t i, std::int64_t j) const {
+  if (i == j) return 0;
+  const SparsePattern& rows = rows_.pattern;
+  std::int64_t e = rows.indptr[i], f = rows.indptr[j];
+  double sum = 0;
+  while (e < rows.indptr[i + 1] && f < rows.indptr[j + 1]) {
+    if (rows.columns[e] == rows.columns[f])
+      sum += rows_.numbers[e++] * rows_.numbers[f++];
+    else if (rows.columns[e] < rows.columns[f])
+      ++e;
+    else
+      ++f;
+  }
+  return std::max(1 - sum / (rows_.lengths[i] * rows_.lengths[j]), 0.0);
+}
+
+std::int64_t CosineIndex::mean_length() const {
+  const SparsePattern& rows = rows_.pattern;
+  return rows.n_rows ? rows.indptr[rows.n_rows] / rows.n_rows : 0;
+}
+
+namespace {
+
+// The first object of other components that one reaches.
+class Foreign {
+ public:
+  Foreign(ReachForest& forest, std::int64_t i) : forest_(forest), i_(i) {}
+  double least() const { return 1 - forest_.bound(i_) - 1e-15; }
+  // Whether a row of another component would come first; equal ones are asked for as they ascend.
+  bool wants(double cosine, std::int32_t row) const {
+    const double distance = std::max(1 - cosine, 0.0);
+    const ReachKnown& known = forest_.known(i_);
+    if (distance > forest_.bound(i_)) return false;
+    return !(known.object >= 0 && known.reach <= distance && known.distance <= distance &&
+             known.object < row);
+  }
+  void offer(double cosine, std::int32_t row) {
+    if (forest_.component(row) == forest_.component(i_)) return;
+    const double distance = std::max(1 - cosine, 0.0);
+    if (std::max(distance, forest_.core(row)) <= forest_.bound(i_))
+      forest_.offer(i_, row, distance);
+  }
+
+ private:
+  ReachForest& forest_;
+  const std::int64_t i_;
+};
+
+}  // namespace
+
+void CosineIndex::reach_others(const std::vector<std::int32_t>& rows, ReachForest& forest,
+                               int n_jobs, Poll poll) const {
+  for_queries(static_cast<std::int64_t>(rows.size()), n_jobs, poll,
+              [&](Range range, StopToken& token) {
+                CosineWalk walk(*this, token);
+                for (std::int64_t q = range.begin; q < range.end; ++q) {
+                  const std::int64_t i = rows[static_cast<std::size_t>(q)];
+                  if (forest.is_settled(i)) continue;
+                  Foreign wanted(forest, i);
+                  walk.run(rows_, i, lists_.place(i), n_rows(), wanted);
+                  forest.finish(i);
+                }
+              });
+}
+
 void CosineIndex::within(const SparseVectors& queries, bool itself, bool once, double least,
                          std::vector<std::vector<Match>>& found, int n_jobs, Poll poll) const {
   found.assign(static_cast<std::size_t>(queries.pattern.n_rows), {});

@@ -12,6 +12,7 @@
 
 #include "near/inverted.hpp"
 #include "near/matches.hpp"
+#include "near/reach_forest.hpp"
 
 namespace tacit {
 
@@ -36,6 +37,13 @@ class CosineIndex {
                std::int32_t* rows, int n_jobs, Poll poll) const;
   void within(const SparseVectors& queries, bool itself, bool once, double least,
               std::vector<std::vector<Match>>& found, int n_jobs, Poll poll) const;
+  // 1 less the cosine of two rows, the same from both; of a row with itself, 0.
+  double distance(std::int64_t i, std::int64_t j) const;
+  std::int64_t mean_length() const;  // stored values of a row
+  // Of each of these rows that is not settled when its turn comes, the first of other components
+  // that it reaches.
+  void reach_others(const std::vector<std::int32_t>& rows, ReachForest& forest, int n_jobs,
+                    Poll poll) const;
 
  private:
   friend class CosineWalk;

@@ -32,8 +32,8 @@ float sum_limit(double limit, double norm, const NearError& error) {
 
 template <class X>
 TACIT_INLINE Double4 scaled(const X* x, double scale) {
-  return __builtin_convertvector(*reinterpret_cast<const typename VectorOf<X, 4 * sizeof(X)>::Type*>(x),
-                                 Double4) *
+  return __builtin_convertvector(
+             *reinterpret_cast<const typename VectorOf<X, 4 * sizeof(X)>::Type*>(x), Double4) *
          scale;
 }
 
@@ -78,6 +78,35 @@ TACIT_INLINE double centre_row(const X* x, const double* centre, std::int64_t wi
   for (; j < width; ++j) {
     const double off = static_cast<double>(x[j]) * scale - centre[j];
     lane[j] = static_cast<float>(-2 * off);
+    norm += off * off;
+  }
+  return norm;
+}
+
+// Adds a row times a factor to a sum.
+template <class X>
+TACIT_INLINE void add_row(const X* x, std::int64_t width, double factor, double* sum) {
+  std::int64_t j = 0;
+  for (; j + 4 <= width; j += 4) vector_at(sum + j) += scaled(x + j, factor);
+  for (; j < width; ++j) sum[j] += static_cast<double>(x[j]) * factor;
+}
+
+// Puts a row less its centre into a tile; returns its squared norm.
+template <class X>
+TACIT_INLINE double put_row(const X* x, const double* centre, std::int64_t width, double scale,
+                            float* tile) {
+  Double4 sums{};
+  std::int64_t j = 0;
+  for (; j + 4 <= width; j += 4) {
+    const Double4 off = scaled(x + j, scale) - vector_at(centre + j);
+    const Float4 kept = __builtin_convertvector(off, Float4);
+    for (int u = 0; u < 4; ++u) tile[(j + u) * kNearTile] = kept[u];
+    sums += off * off;
+  }
+  double norm = (sums[0] + sums[2]) + (sums[1] + sums[3]);
+  for (; j < width; ++j) {
+    const double off = static_cast<double>(x[j]) * scale - centre[j];
+    tile[j * kNearTile] = static_cast<float>(off);
     norm += off * off;
   }
   return norm;
@@ -156,24 +185,17 @@ void DenseStore<X>::copy_branch(const Rows& rows, const NearOrder& order, std::i
   double* const centre = centres_.data() + branch * width_;
   std::fill_n(centre, width_, 0.0);
   const double factor = scale_ / static_cast<double>(end - begin);
-  for (std::int64_t p = begin; p < end; ++p) {
-    const X* const x = rows.numbers + objects[p] * width_;
-    for (std::int64_t j = 0; j < width_; ++j) centre[j] += static_cast<double>(x[j]) * factor;
-  }
+  static const auto add = avx2_or_plain<add_row<X>>();
+  static const auto put = avx2_or_plain<put_row<X>>();
+  for (std::int64_t p = begin; p < end; ++p)
+    add(rows.numbers + objects[p] * width_, width_, factor, centre);
   for (std::int64_t p = begin; p < filled; ++p) {
     float* const tile = tiles_.data() + p / kNearTile * kNearTile * width_ + p % kNearTile;
-    double norm = 0;
-    if (p < end) {
-      const X* const x = rows.numbers + objects[p] * width_;
-      for (std::int64_t j = 0; j < width_; ++j) {
-        const double off = static_cast<double>(x[j]) * scale_ - centre[j];
-        tile[j * kNearTile] = static_cast<float>(off);
-        norm += off * off;
-      }
-    } else {  // padding, which is near nothing
+    double norm = std::numeric_limits<double>::infinity();  // of padding, which is near nothing
+    if (p < end)
+      norm = put(rows.numbers + objects[p] * width_, centre, width_, scale_, tile);
+    else
       for (std::int64_t j = 0; j < width_; ++j) tile[j * kNearTile] = 0;
-      norm = std::numeric_limits<double>::infinity();
-    }
     norms_[static_cast<std::size_t>(p)] = static_cast<float>(norm);
     bases_[static_cast<std::size_t>(p)] = static_cast<float>((1 - error_.relative) * norm);
   }
@@ -199,8 +221,9 @@ void DenseStore<X>::Probe::centre(int query, std::int64_t branch) {
   static const auto centre_it = avx2_or_plain<centre_row<X>>();
   const std::int64_t width = store_.width_;
   float* const lane = lanes_.data() + query * width;
-  const double norm = centre_it(queries_.numbers + group_[query] * width,
-                                store_.centres_.data() + branch * width, width, store_.scale_, lane);
+  const double norm =
+      centre_it(queries_.numbers + group_[query] * width, store_.centres_.data() + branch * width,
+                width, store_.scale_, lane);
   if (!(norm < kNearTooFar)) std::fill_n(lane, width, 0.0F);
   norms_[static_cast<std::size_t>(query)] = norm;
   centred_at_[static_cast<std::size_t>(query)] = branch;

@@ -329,7 +329,6 @@ TreeScore::TreeScore(const TreeRules& rules, std::int64_t n_stats, std::int64_t 
       scale_(1.0 / rules.unit),
       pseudo_(rules.bdeu ? rules.prior_weight / static_cast<double>(n_stats) : rules.prior_weight),
       per_leaf_(penalty(rules, n_stats, static_cast<double>(whole) / rules.unit)),
-      per_split_(-rules.split_price),
       min_gain_(rules.min_gain),
       bdeu_(rules.bdeu && rules.criterion == TreeCriterion::kBayesFactor),
       greedy_(criterion_ == TreeCriterion::kEntropy || criterion_ == TreeCriterion::kGini ||
@@ -406,13 +405,12 @@ bool worth_splitting(const TreeRules& rules, std::int64_t n_stats, const std::in
 template <class T>
 void SplitJob<T>::evaluate(double* gains) const {
   if (score->terms_) {
-    const TableLoop tables{
-        score->terms_.get(),
-        score->closes_.get(),
-        whole,
-        score->n_stats_,
-        score->min_leaf_,
-        score->per_leaf_ + score->per_split_ - score->leaf(whole, prior_fraction)};
+    const TableLoop tables{score->terms_.get(),
+                           score->closes_.get(),
+                           whole,
+                           score->n_stats_,
+                           score->min_leaf_,
+                           score->per_leaf_ - price - score->leaf(whole, prior_fraction)};
     if (score->n_stats_ == 2) return look_up_gains<true>(tables, inside, stride, n, gains);
     return look_up_gains<false>(tables, inside, stride, n, gains);
   }
@@ -434,7 +432,7 @@ void SplitJob<T>::evaluate(double* gains) const {
                     score->scale_,
                     score->pseudo_,
                     side_fraction,
-                    score->per_leaf_ + score->per_split_ - score->leaf(whole, prior_fraction),
+                    score->per_leaf_ - price - score->leaf(whole, prior_fraction),
                     least,
                     static_cast<double>(whole[0] - score->min_leaf_) * score->scale_,
                     score->normal_,

@@ -25,9 +25,6 @@ class TreeScore {
   // What each further leaf adds to the score: nothing, or something negative.
   double per_leaf() const { return per_leaf_; }
 
-  // What a split adds beside its further leaves: nothing, or something negative.
-  double per_split() const { return per_split_; }
-
   // Whether a split of a leaf with this weight is worth making.
   bool accepts(double gain, std::int64_t weight) const;
 
@@ -42,6 +39,14 @@ class TreeScore {
   double term(double count, double prior_fraction) const;
   double close(double sum, double weight, double prior_fraction) const;
   double scale() const { return scale_; }
+  // The same for weights in units, from tables where there are any.
+  double count_term(std::int64_t count, double prior_fraction) const {
+    return terms_ ? terms_.get()[count] : term(static_cast<double>(count) * scale_, prior_fraction);
+  }
+  double close_weight(double sum, std::int64_t weight, double prior_fraction) const {
+    return closes_ ? sum - closes_.get()[weight]
+                   : close(sum, static_cast<double>(weight) * scale_, prior_fraction);
+  }
 
   struct Sides;  // what the vector code needs to know
 
@@ -51,7 +56,7 @@ class TreeScore {
   TreeCriterion criterion_;
   NormalPrior normal_;
   std::int64_t n_stats_, min_leaf_;
-  double scale_, pseudo_, per_leaf_, per_split_, min_gain_;
+  double scale_, pseudo_, per_leaf_, min_gain_;
   bool bdeu_, greedy_, regression_;
   // term(count) and what close() takes off, by count: for whole counts up to the tables' end, where
   // they do not depend on the leaf.
@@ -72,6 +77,7 @@ struct SplitJob {
   const std::int64_t* whole;  // the statistics of the leaf
   double prior_fraction;
   const double* fractions;  // of the fraction that goes inside, or null for a half
+  double price;             // of each, for having been chosen
 
   // gains[i] = what candidate i adds to the score, or -inf where a side would be too small.
   // O(n · histograms), in vector registers. gains has room for stride entries.

@@ -2,17 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 namespace tacit {
-namespace {
-
-constexpr double kNoGain = -std::numeric_limits<double>::infinity();
-
-std::int64_t whole_vectors(std::int64_t n) { return (n + 3) / 4 * 4; }
-
-}  // namespace
 
 template <class T>
 void SplitSearch<T>::find_runs(const CountedLeaf<T>& leaf) {
@@ -122,9 +114,9 @@ bool SplitSearch<T>::missing_joins(const CountedLeaf<T>& leaf, std::int64_t colu
 template <class T>
 void SplitSearch<T>::gather_sides(const CountedLeaf<T>& leaf) {
   const std::int64_t stride = whole_vectors(n_candidates_);
-  const std::int64_t n_stats = score_.n_stats();
-  sides_.assign(static_cast<std::size_t>(stride * n_stats), T{0});
-  for (std::int64_t p = 0; p < n_stats; ++p) {
+  const std::int64_t n_histograms = leaf.entry_start ? 1 : score_.n_stats();
+  sides_.assign(static_cast<std::size_t>(stride * n_histograms), T{0});
+  for (std::int64_t p = 0; p < n_histograms; ++p) {
     const T* from = leaf.histograms + p * leaf.stride;
     T* to = sides_.data() + p * stride;
     std::copy(from, from + leaf.n, to);
@@ -152,8 +144,8 @@ void SplitSearch<T>::gather_missing(const CountedLeaf<T>& leaf, const MissingRun
   const auto& [run, first, lacking] = missing;
   const bool is_default = columns_.defaults[run.column] == columns_.arity(run.column) - 1;
   const std::int64_t middle = first_above_default(leaf, run), turned = first - run.begin;
-  const std::int64_t n_stats = score_.n_stats();
-  for (std::int64_t p = 0; p < n_stats; ++p) {
+  const std::int64_t n_histograms = leaf.entry_start ? 1 : score_.n_stats();
+  for (std::int64_t p = 0; p < n_histograms; ++p) {
     T* to = sides_.data() + p * stride;
     const T* from = leaf.histograms + p * leaf.stride;
     T rest = from[run.end - 1];
@@ -167,7 +159,7 @@ void SplitSearch<T>::gather_missing(const CountedLeaf<T>& leaf, const MissingRun
     const std::int64_t side = sides_[static_cast<std::size_t>(turned + i)];
     const bool is_lower = i < middle && !is_default;
     if ((is_lower ? side - lacking : known - side) > 0) continue;
-    for (std::int64_t p = 0; p < n_stats; ++p)
+    for (std::int64_t p = 0; p < n_histograms; ++p)
       sides_[static_cast<std::size_t>(p * stride + turned + i)] = T{0};
   }
 }
@@ -178,7 +170,7 @@ template <class T>
 void SplitSearch<T>::find_entry_gains(const CountedLeaf<T>& leaf) {
   const auto n_stats = static_cast<std::size_t>(score_.n_stats());
   const double scale = score_.scale();
-  const double before = score_.leaf(leaf.whole, leaf.prior_fraction);
+  const double before = score_.leaf(leaf.whole, leaf.prior_fraction) + prices_.least();
   std::vector<std::int64_t> inside(n_stats, 0);  // [0] is the default class here
   std::vector<std::int32_t> touched;
   std::int64_t base = leaf.whole[0];
@@ -239,7 +231,7 @@ void SplitSearch<T>::find_entry_gains(const CountedLeaf<T>& leaf) {
     const double other = static_cast<double>(leaf.whole[0] - weight) * scale;
     return score_.close(sum_in, scaled, leaf.prior_fraction * part) +
            score_.close(sum_out, other, leaf.prior_fraction * (1.0 - part)) - before +
-           score_.per_leaf() + score_.per_split();
+           score_.per_leaf();
   };
 
   gains_.assign(static_cast<std::size_t>(n_candidates_), kNoGain);
@@ -305,23 +297,6 @@ void SplitSearch<T>::find_entry_gains(const CountedLeaf<T>& leaf) {
   }
 }
 
-// Splits of columns that have many of them are less probable beforehand.
-template <class T>
-void SplitSearch<T>::pay(const CountedLeaf<T>& leaf) {
-  const std::vector<double>& extra = rules_.extra_price;
-  if (extra.empty()) return;
-  for (std::int64_t i = 0; i < leaf.n; ++i) {
-    const std::int32_t column = columns_.column_of[static_cast<std::size_t>(leaf.id(i))];
-    gains_[static_cast<std::size_t>(i)] -= extra[static_cast<std::size_t>(column)];
-  }
-  for (std::size_t e = 0; e < rests_.size(); ++e)
-    gains_[static_cast<std::size_t>(leaf.n) + e] -=
-        extra[static_cast<std::size_t>(runs_[static_cast<std::size_t>(rests_[e])].column)];
-  for (const MissingRun& missing : missing_runs_)
-    for (double& gain : gains_of(missing))
-      gain -= extra[static_cast<std::size_t>(missing.run.column)];
-}
-
 template <class T>
 bool SplitSearch<T>::is_excluded(std::int32_t column) const {
   return std::find(excluded_.begin(), excluded_.end(), column) != excluded_.end();
@@ -361,9 +336,8 @@ double SplitSearch<T>::complete_gain(const CountedLeaf<T>& leaf, const Run& run)
   const CodeFractions* codes = leaf.region ? &region_.of(run.column) : nullptr;
   const auto n_stats = static_cast<std::size_t>(score_.n_stats());
   std::vector<std::int64_t> rest(leaf.whole, leaf.whole + n_stats), child(n_stats);
-  double gain = static_cast<double>(arity - 1) * score_.per_leaf() + score_.per_split() -
+  double gain = static_cast<double>(arity - 1) * score_.per_leaf() - prices_.of(run.column) -
                 score_.leaf(leaf.whole, leaf.prior_fraction);
-  if (!rules_.extra_price.empty()) gain -= rules_.extra_price[static_cast<std::size_t>(run.column)];
   std::int64_t n_filled = 0;
   const auto add = [&](const std::vector<std::int64_t>& histograms, std::int64_t code) {
     if (histograms[0] == 0) return true;
@@ -403,29 +377,35 @@ template <class T>
 TreeSplit SplitSearch<T>::best(const CountedLeaf<T>& leaf) {
   // Of two codes each has half of a single way, or none of its records.
   const bool halves = !leaf.region || leaf.region->size() == 1;
-  const bool plain = columns_.all_binary && !leaf.entry_start && halves;
+  const bool two_codes = columns_.all_binary && !leaf.entry_start && halves;
+  is_some_ = prices_.by_leaf() && two_codes && score_.n_stats() == 2;
+  const bool plain = two_codes && (is_some_ || !prices_.by_leaf());
   rests_.clear();
   missing_runs_.clear();
   n_candidates_ = leaf.n;
+  if (is_some_) find_able(leaf);
+  n_listed_ = n_candidates_;
   if (!plain) find_runs(leaf);
   if (!plain && leaf.region) find_fractions(leaf);
+  if (!plain && (prices_.by_leaf() || !leaf.entry_start)) gather_sides(leaf);
+  if (!plain && prices_.by_leaf()) find_prices(leaf);
   if (leaf.entry_start) {
     find_entry_gains(leaf);
   } else {
-    SplitJob<T> job{&score_,    leaf.histograms,     leaf.stride, leaf.n,
-                    leaf.whole, leaf.prior_fraction, nullptr};
-    if (!plain) {
-      gather_sides(leaf);
-      job.n = n_candidates_;
+    SplitJob<T> job{&score_,    leaf.histograms,     leaf.stride, n_candidates_,
+                    leaf.whole, leaf.prior_fraction, nullptr,     prices_.least()};
+    if (!plain || is_some_) {
       job.inside = sides_.data();
       job.stride = whole_vectors(job.n);
-      job.fractions = score_.bdeu() ? fractions_.data() : nullptr;
+      job.fractions = score_.bdeu() && !plain ? fractions_.data() : nullptr;
     }
     gains_.resize(static_cast<std::size_t>(whole_vectors(job.n)));
     job.evaluate(gains_.data());
   }
-  pay(leaf);
-  exclude(leaf);
+  if (!is_some_) {
+    pay(leaf);
+    exclude(leaf);
+  }
   complete_choices_.clear();
   if (!plain) find_complete(leaf);
   if (!plain && !rules_.binary) drop_binary(leaf);
@@ -445,9 +425,10 @@ TreeSplit SplitSearch<T>::best(const CountedLeaf<T>& leaf) {
         (choice.column == first.column && choice.kind < first.kind))
       first = choice;
   };
-  for (std::int64_t i = 0; i < leaf.n; ++i)
-    if (gains_[static_cast<std::size_t>(i)] >= enough) {
-      consider({gains_[static_cast<std::size_t>(i)],
+  for (std::int64_t k = 0; k < n_listed_; ++k)
+    if (gains_[static_cast<std::size_t>(k)] >= enough) {
+      const std::int64_t i = position(k);
+      consider({gains_[static_cast<std::size_t>(k)],
                 columns_.column_of[static_cast<std::size_t>(leaf.id(i))], kValue, i});
       break;
     }

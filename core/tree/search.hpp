@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tree/region.hpp"
 #include "tree/scores.hpp"
+#include "tree/split_prices.hpp"
 
 namespace tacit {
 
@@ -41,7 +44,8 @@ class SplitSearch {
         rules_(rules),
         excluded_(excluded),
         conditions_(conditions),
-        region_(columns) {}
+        region_(columns),
+        prices_(columns, rules) {}
 
   // The best split; its column is -1 if there is none at all. O(n · histograms).
   TreeSplit best(const CountedLeaf<T>& leaf);
@@ -54,8 +58,9 @@ class SplitSearch {
   std::vector<TreeSplit> others(const CountedLeaf<T>& leaf, const TreeSplit& best,
                                 std::int64_t most, F accepts) const {
     std::vector<Choice> candidates;
-    for (std::int64_t i = 0; i < leaf.n; ++i) {
-      const double gain = gains_[static_cast<std::size_t>(i)];
+    for (std::int64_t k = 0; k < n_listed_; ++k) {
+      const double gain = gains_[static_cast<std::size_t>(k)];
+      const std::int64_t i = position(k);
       if (!accepts(gain) || leaf.histograms[i] == 0 || 2 * leaf.histograms[i] > leaf.whole[0])
         continue;
       const std::int32_t column = columns_.column_of[static_cast<std::size_t>(leaf.id(i))];
@@ -97,6 +102,8 @@ class SplitSearch {
     int kind = kValue;
     std::int64_t position = 0;
   };
+  static constexpr double kNoGain = -std::numeric_limits<double>::infinity();
+  static std::int64_t whole_vectors(std::int64_t n) { return (n + 3) / 4 * 4; }
   static constexpr int kValue = 0, kMissingBelow = 1, kDefault = 2, kComplete = 3;
   // A run of thresholds that are tried with missing values below them, too: candidate `first` is
   // that of the first id, `weight` that of the missing values.
@@ -111,6 +118,9 @@ class SplitSearch {
   std::int64_t missing_weight(const CountedLeaf<T>& leaf, const Run& run) const;
   void gather_missing(const CountedLeaf<T>& leaf, const MissingRun& missing, std::int64_t stride);
   void gather_sides(const CountedLeaf<T>& leaf);
+  void find_able(const CountedLeaf<T>& leaf);
+  void find_prices(const CountedLeaf<T>& leaf);
+  std::int64_t count_splits(const CountedLeaf<T>& leaf, const Run& run) const;
   void pay(const CountedLeaf<T>& leaf);
   void exclude(const CountedLeaf<T>& leaf);
   bool is_excluded(std::int32_t column) const;
@@ -126,6 +136,10 @@ class SplitSearch {
   TreeSplit describe(const CountedLeaf<T>& leaf, const Choice& choice) const;
   void describe_threshold(const CountedLeaf<T>& leaf, const Choice& choice, TreeSplit& split) const;
   std::int64_t first_above_default(const CountedLeaf<T>& leaf, const Run& run) const;
+  // The position among the leaf's ids of the k-th one that has a gain.
+  std::int64_t position(std::int64_t k) const {
+    return is_some_ ? able_[static_cast<std::size_t>(k)] : k;
+  }
   bool has_thresholds(std::int64_t column) const {
     return columns_.is_ordered(column) && columns_.arity(column) > 2;
   }
@@ -136,10 +150,17 @@ class SplitSearch {
   const std::vector<std::int64_t>& excluded_;
   const WayConditions& conditions_;
   RegionColumns region_;
+  SplitPrices prices_;
   std::vector<Run> runs_;
   std::vector<std::int64_t> rests_;  // runs whose default is set against the rest
   std::vector<MissingRun> missing_runs_;
   std::int64_t n_candidates_ = 0;  // one for each id, then the rests, then those of missing_runs_
+  // If only some ids are looked at: their positions. n_listed_ is how many ids have gains.
+  bool is_some_ = false;
+  std::vector<std::int32_t> able_;
+  std::vector<T> able_sides_;  // the weights of their smaller sides
+  std::int64_t n_listed_ = 0;
+  std::vector<std::pair<std::int32_t, double>> reach_;  // columns, and what they could gain
   std::vector<T> sides_;
   std::vector<double> fractions_, gains_;
   std::vector<Choice> complete_choices_;

@@ -47,7 +47,9 @@ struct TreeRules {
   bool bdeu;    // the prior's weight is shared among leaves, instead of the same in each
   double prior_weight;
   double log_kappa;  // the structure prior, for each free parameter
-  // The structure prior of a split, -log P(split), of which columns with many splits have more.
+  // The structure prior of a split, -log P(split): found for each leaf (see SplitPrices), or this,
+  // of which columns with many splits have more.
+  bool leaf_prices = false;
   double split_price = 0.0;
   std::vector<double> extra_price;  // by column; empty where there is none
   NormalPrior normal;

@@ -46,7 +46,6 @@ from .select import BestSubset
 from .similarity import (
     NormalizedCutClassifier,
     SparseComputation,
-    SparseHDBSCAN,
     SparseKNeighborsClassifier,
     SparseSVC,
     minimum_cut,
@@ -112,7 +111,6 @@ __all__ = [
     "scan",
     "SignificantRules",
     "SparseComputation",
-    "SparseHDBSCAN",
     "SparseKNeighborsClassifier",
     "SparseSVC",
     "Table",

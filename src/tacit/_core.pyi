@@ -389,9 +389,14 @@ class NetFamilies:
     def gains(self, n_jobs: int) -> Floats:
         """What each arc gains over no parents at all: from × to."""
 
-    def search(self, start: Sequence[Sequence[int]], max_parents: int, required: Flags, forbidden: Flags, restarts: int, tabu: int, walks: int, swaps: bool, seed: int, max_seconds: float, n_jobs: int, tell: Any) -> tuple[list[list[int]], float, int, int, bool, bool, list[tuple[int, int, float, float]]]:
+    def search(self, start: Sequence[Sequence[int]], max_parents: int, required: Flags, forbidden: Flags, restarts: int, patience: int, tabu: int, walks: int, swaps: bool, orders: bool, seed: int, max_seconds: float, n_jobs: int, tell: Any) -> tuple[list[list[int]], float, int, int, bool, bool, list[tuple[int, int, float, float]]]:
         """
         The best net found: parents, score, families scored, moves, interrupted, out of time, and when each better one was found.
+        """
+
+    def best_net(self, known: Sequence[Sequence[int]], max_parents: int, required: Flags, forbidden: Flags, most_sets: int, most_nodes: int, max_seconds: float, n_jobs: int) -> tuple[list[list[int]], float, bool, bool, bool, int, int, int]:
+        """
+        The best net of all, from one that is known: parents, an upper bound on the score of any net, whether the net reaches it, interrupted, out of time, families scored, sets of parents that were left, nodes.
         """
 
 def pair_counts_bytes(x: Any, n_jobs: int) -> Any:
@@ -504,9 +509,9 @@ class NearNeighbours:
 
     def __init__(self, numbers: Numbers | tuple[Ints, Indices, Numbers], width: int, coords: Floats, n_split: int, cells: Indices | None, n_jobs: int) -> None: ...
 
-    def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], coords: Floats, k: int, cells: Indices | None, positions: Floats | None, resolution: Indices | None, widths: Floats | None, reach: float, narrow: NarrowNumbers | None, narrow_numbers: Floats | None, error: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags]:
+    def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], coords: Floats, k: int, cells: Indices | None, positions: Floats | None, resolution: Indices | None, widths: Floats | None, reach: float, narrow: NarrowNumbers | None, narrow_numbers: Floats | None, error: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags, int]:
         """
-        The k nearest objects of each query: distances, objects, how often it looked farther, and whether nothing was near at first.
+        The k nearest objects of each query: distances, objects, how often it looked farther, whether nothing was near at first; and how many pairs were compared.
         """
 
     def narrow(self, numbers: Floats, farthest: float, n_jobs: int) -> NarrowNumbers:
@@ -545,6 +550,11 @@ class CosineNeighbours:
         All rows with a cosine of at least that: offsets by query, rows, distances.
         """
 
+    def reach_tree(self, nearest: Indices, counts: Ints, n_core: int, n_jobs: int) -> tuple[Indices, Indices, Floats, Floats]:
+        """
+        The minimum spanning tree of mutual reachability by 1 less the cosine: as reach_tree.
+        """
+
 def reach_tree(numbers: Numbers | tuple[Ints, Indices, Numbers], width: int, coords: Floats, nearest: Indices, counts: Ints, n_core: int, n_jobs: int) -> tuple[Indices, Indices, Floats, Floats]:
     """
     The minimum spanning tree of mutual reachability: the ends of its edges, ascending, and their lengths; and the core distance of each object.
@@ -558,6 +568,11 @@ def merge_edges(a: Indices, b: Indices, n_objects: int) -> tuple[Indices, Indice
 def condense_tree(a: Indices, b: Indices, heights: Floats, n_objects: int, least_size: int) -> tuple[Indices, Indices, Floats, Ints]:
     """
     The clusters of a spanning tree: parents, children, heights at which these leave, sizes.
+    """
+
+def graph_merges(indptr: Ints, indices: Indices, distances: Floats, sizes: Ints, points: Floats | None) -> tuple[Indices, Indices, Floats, Ints]:
+    """
+    Merge along the edges of a graph, by Ward's distance of points, or without points by the mean length of edges: the two nodes of each merge, its height and its size.
     """
 
 def sparse_product(indptr: Ints, indices: Indices, numbers: Numbers, n_columns: int, right: Floats, transposed: bool, n_jobs: int) -> Floats:
@@ -655,7 +670,7 @@ class RuleGrower:
 
 def mine_itemsets(records: Records, min_count: int, kind: str, sizes: tuple[int, int], top: int, weights: Ints | None, excluded: Flags | None, groups: Flags | None, labels: NDArray[np.uint32] | None, alone: Ints | None, n_beside: int, max_bytes: tuple[int, int], count_only: bool, n_jobs: int) -> Any:
     """
-    The frequent itemsets, the most frequent first: offsets, value ids or their labels, counts, the least count, and how it ended ("complete", "too many", "interrupted"); count_only: how many sets and items.
+    The frequent itemsets, the most frequent first: offsets, value ids or their labels, counts, the least count, and how it ended ("complete", "too many", "interrupted", or "too large": the item whose records take more than can be searched at a time, and what they take as its count); count_only: how many sets and items.
     """
 
 def superset_counts(indptr: Ints, items: NDArray[np.uint32], counts: Ints, n_items: int, asked_indptr: Ints, asked_items: NDArray[np.uint32], n_jobs: int) -> Ints:

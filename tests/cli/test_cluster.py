@@ -179,3 +179,47 @@ class TestDensity:
         result = run("cluster", visits_file, "-k", 3, "--min-samples", 3)
         assert result.exit_code == 2
         assert "is for --method hdbscan" in result.output
+
+    @pytest.mark.parametrize(
+        "options",
+        [
+            ["--method", "agglomerative", "-k", 3, "--linkage", "single"],
+            ["--method", "spectral", "-k", 2, "--n-neighbors", 8],
+            ["--method", "components", "--radius", 0.5, "--min-cluster-size", 3],
+            ["--method", "density-peaks", "-k", 2, "--normalize"],
+        ],
+    )
+    def test_clusters_of_near_records(self, run, rings, tmp_path, options):
+        out = {end: tmp_path / f"out{end}" for end in (".tacit", ".csv", ".html", ".svg")}
+        written = [word for path in out.values() for word in ("-o", path)]
+        result = run("cluster", rings, *options, *written)
+        assert result.exit_code == 0, result.output
+        told = json.loads(run("cluster", rings, *options, "--json").stdout)
+        frame = pl.read_csv(out[".csv"])
+        sizes = sorted(c["size"] for c in told["clusters"])
+        assert sorted(frame["cluster"].value_counts()["count"].to_list()) == sizes
+        if "components" in options:
+            assert told["facts"] == {"noise": 2}
+            assert "2, and 2 records of noise" in result.stdout
+        elif "single" in options:
+            assert sizes[-1] >= 200
+            assert len(sizes) == 3
+        else:
+            assert len(sizes) == 2
+            assert told["facts"] == {}
+        predicted = run("predict", out[".tacit"], rings).stdout.split()
+        assert predicted[1:] == [str(label) for label in frame["cluster"]]
+        for end in (".html", ".svg"):
+            assert out[end].stat().st_size > 1000
+
+    def test_options_of_other_methods_are_refused(self, run, rings):
+        for options, told in (
+            (["--method", "spectral"], "say how many"),
+            (["--method", "components", "-k", 3], "follows from the data"),
+            (["--method", "spectral", "-k", 2, "--radius", 1], "is for --method components"),
+            (["--method", "kmeans", "-k", 2, "--linkage", "ward"], "is for --method agglomerative"),
+            (["--method", "hdbscan", "--min-cluster-size", 1], "is at least 2"),
+        ):
+            result = run("cluster", rings, *options)
+            assert result.exit_code == 2
+            assert told in " ".join(result.output.replace("│", " ").split())

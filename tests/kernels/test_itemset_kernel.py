@@ -176,20 +176,78 @@ def test_the_most_frequent_come_first_and_then_the_smaller(kind, given_baskets, 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(given_baskets=baskets(), search_bytes=st.sampled_from([1, 100, 1000, 5000]),
-       top=st.sampled_from([0, 0, 7]), jobs=st.sampled_from(JOBS))  # fmt: skip
+@given(
+    given_baskets=baskets(),
+    more=st.sampled_from([0, 100, 1000, 5000]),
+    top=st.sampled_from([0, 0, 7]),
+    jobs=st.sampled_from(JOBS),
+    sparse=st.booleans(),
+)
 @settings(max_examples=80)
-def test_first_items_in_groups_find_the_same(kind, given_baskets, search_bytes, top, jobs):
+def test_first_items_in_groups_find_the_same(kind, given_baskets, more, top, jobs, sparse):
     records, weights, min_count = given_baskets
+    if sparse:
+        records, weights = with_rare_items(records, weights, min_count)
     options = {"weights": weights, "top": 0 if kind == "maximal" else top}
-    whole = as_dict(mine(records, min_count, kind, **options))
-    assert as_dict(mine(records, min_count, kind, search_bytes=search_bytes, **options)) == whole
-    one, other = (
-        mine(records, min_count, kind, search_bytes=search_bytes, jobs=n, **options)
-        for n in (1, jobs)
-    )
-    if not options["top"]:
-        for a, b in zip(one[:3], other[:3], strict=True):
+    whole = mine(records, min_count, kind, **options)
+    _, items, counts, _, status = mine(records, min_count, kind, search_bytes=1, **options)
+    bytes_of = bytes_of_items(records, weights, min_count, kind)
+    largest = counts[0] if status == "too large" else 0
+    assert (status == "too large") == any(bytes_of.values())
+    if len(bytes_of) >= 200:  # lists, not bitmaps
+        assert largest == max(bytes_of.values()) == bytes_of[items[0]]
+    for n in {1, jobs}:
+        parts = mine(records, min_count, kind, search_bytes=largest + more, jobs=n, **options)
+        assert parts[4] == "complete"
+        for a, b in zip(whole[:3], parts[:3], strict=True):
+            assert_identical(a, b)
+    if largest:
+        *_, status = mine(records, min_count, kind, search_bytes=largest - 1, **options)
+        of_value, of_record = (8, 4) if weights is None else (16, 12)
+        all_fit = of_value * sum(map(len, records)) + of_record * len(records) < largest
+        assert status == ("complete" if all_fit else "too large")
+
+
+def with_rare_items(records, weights, min_count):
+    """Add records of so many items that these are rare: lists are searched then, not bitmaps."""
+    copies = min_count if weights is None else 1
+    pairs = [{100 + 2 * k, 101 + 2 * k} for k in range(100 if copies < 20 else 0)]
+    more = [pair for pair in pairs for _ in range(copies)]
+    return records + more, weights if weights is None else weights + [min_count] * len(more)
+
+
+def bytes_of_items(records, weights, min_count, kind):
+    """Return what the records of each item take, of those with two frequent items or more."""
+    pairs = list(zip(records, [1] * len(records) if weights is None else weights, strict=True))
+    counts = {i: sum(w for r, w in pairs if i in r) for i in set().union(*records)}
+    total = sum(w for _, w in pairs)
+    kept = {i: c for i, c in counts.items() if min_count <= c < total}
+    rank = {i: k for k, i in enumerate(sorted(kept, key=lambda i: (kept[i], i)))}
+    bytes_of = dict.fromkeys(rank, 0)
+    for record in records:
+        held = record & rank.keys()
+        for i in held:
+            behind = sum(rank[j] >= rank[i] for j in held) if kind == "all" else len(held)
+            if behind > 1:
+                bytes_of[i] += 8 * behind + 4 if weights is None else 16 * behind + 12
+    return bytes_of
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(given_baskets=baskets(), jobs=st.sampled_from(JOBS), top=st.sampled_from([0, 0, 9]))
+@settings(max_examples=80)
+def test_sets_of_few_items_among_many_rare_ones(kind, given_baskets, jobs, top):
+    records, weights, min_count = given_baskets
+    alone = frequent_itemsets(records, min_count, kind, weights)
+    records, weights = with_rare_items(records, weights, min_count)
+    top = top if kind != "maximal" else 0
+    mined = mine(records, min_count, kind, weights=weights, jobs=jobs, top=top)
+    expected = frequent_itemsets(records, min_count, kind, weights)
+    assert expected.items() >= {k: v for k, v in alone.items() if k}.items()
+    assert as_dict(mined) == (most_frequent(expected, top) if top else expected)
+    if top:
+        one = mine(records, min_count, kind, weights=weights, jobs=1, top=top)
+        for a, b in zip(one[:3], mined[:3], strict=True):
             assert_identical(a, b)
 
 

@@ -40,8 +40,20 @@ class Case:
         csr = sparse.csr_array(rows.astype(dtype))
         return csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data
 
-    def search(self, k, jobs=1, grid=(None,) * 4, reach=0.0):
-        return self.index.search(self.parts(self.queries), self.own_coords, k, *grid, reach, None, None, 0.0, jobs)
+    def search(self, k, jobs=1, grid=(None,) * 4, reach=0.0, narrow=(None, None, 0.0)):
+        queries = self.parts(self.queries)
+        return self.index.search(queries, self.own_coords, k, *grid, reach, *narrow, jobs)[:4]
+
+    def narrow(self, n_numbers, jobs=1):
+        """Return coordinates and the length of what they leave of a row, for both sides."""
+        random = np.random.default_rng(9).normal(size=(self.width, self.width))
+        basis = np.linalg.qr(random)[0][:, :n_numbers]
+        objects, queries = (
+            np.column_stack((z, np.sqrt(np.maximum((x * x).sum(axis=1) - (z * z).sum(axis=1), 0))))
+            for x, z in ((x, x @ basis) for x in (self.objects, self.queries))
+        )
+        farthest = float(np.sqrt((objects * objects).sum(axis=1).max(initial=0)))
+        return self.index.narrow(objects, farthest, jobs), queries, 1e-6
 
 
 def quarters(rng, shape, most=8, density=1.0):
@@ -164,6 +176,56 @@ def test_rows_of_zeros(kind):
     assert found.tolist() == [[0, 1], [0, 1]]
 
 
+@given(case=cases(), n_numbers=st.integers(1, 4))
+@examples
+def test_narrow_numbers_change_nothing(case, n_numbers):
+    case, k = case
+    own = case.search(k)
+    narrow = case.narrow(min(n_numbers, case.width))
+    found = for_all_jobs(lambda jobs: case.search(k, jobs, narrow=narrow), JOBS)
+    for one, other in zip(own, found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize(
+    ("n_numbers", "hidden"), [(12, 5), (2, 40), (39, 40)], ids=["of use", "of none", "all but one"]
+)
+def test_narrow_numbers_that_are_of_use_or_not(kind, n_numbers, hidden):
+    rng = np.random.default_rng(6)
+    drawn = rng.normal(size=(6600, hidden)) @ rng.normal(size=(hidden, 40))
+    case = Case(drawn[:6000], drawn[6000:], kind)
+    expected, numbers = oracle.nearest(case.objects, case.queries, 3)
+    distances, objects, *_ = case.search(3, narrow=case.narrow(n_numbers))
+    np.testing.assert_array_equal(objects, numbers)
+    np.testing.assert_allclose(distances, expected, rtol=1e-6 if np.float32 in kind else 1e-12)
+
+
+def test_narrow_numbers_that_do_not_fit():
+    case, other = Case(np.eye(4), np.eye(4)), Case(np.eye(4), np.eye(4))
+    with pytest.raises(ValueError, match="a row for each object"):
+        case.index.narrow(np.zeros((3, 2)), 1.0, 1)
+    for narrow in (
+        other.narrow(2),
+        (case.narrow(2)[0], None, 0.0),
+        (case.narrow(2)[0], np.zeros((4, 2)), 0.0),
+        (case.narrow(2)[0], np.zeros((3, 3)), 0.0),
+    ):
+        with pytest.raises(ValueError, match="must fit queries and objects"):
+            case.search(1, narrow=narrow)
+
+
+@pytest.mark.parametrize("k", [1, 10, 100])
+@pytest.mark.parametrize("width", [3, 40])
+def test_many_queries_that_boxes_do_not_help(k, width):
+    rng = np.random.default_rng(7)
+    case = Case(rng.normal(size=(3000, width)), rng.normal(size=(1000, width)), n_coords=1)
+    expected, numbers = oracle.nearest(case.objects, case.queries, k)
+    distances, objects, *_ = for_all_jobs(lambda jobs: case.search(k, jobs), JOBS)
+    np.testing.assert_array_equal(objects, numbers)
+    np.testing.assert_allclose(distances, expected, rtol=1e-12)
+
+
 @st.composite
 def grid_cases(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -230,16 +292,15 @@ def test_k_must_be_one_of_the_objects(k):
 
 def test_arrays_that_do_not_fit():
     case = Case(np.eye(3), np.eye(3))
+    rest = 0.0, None, None, 0.0, 1
     with pytest.raises(TypeError, match="of the kind of the objects"):
-        case.index.search(np.eye(3, dtype=np.float32), case.own_coords, 1, *(None,) * 4, 0.0, None, None, 0.0, 1)
+        case.index.search(np.eye(3, dtype=np.float32), case.own_coords, 1, *(None,) * 4, *rest)
     with pytest.raises(ValueError, match="columns"):
-        case.index.search(np.eye(4), case.own_coords, 1, *(None,) * 4, 0.0, None, None, 0.0, 1)
+        case.index.search(np.eye(4), case.own_coords, 1, *(None,) * 4, *rest)
     with pytest.raises(ValueError, match="coords"):
-        case.index.search(np.eye(3), np.zeros((3, 2)), 1, *(None,) * 4, 0.0, None, None, 0.0, 1)
+        case.index.search(np.eye(3), np.zeros((3, 2)), 1, *(None,) * 4, *rest)
     with pytest.raises(ValueError, match="grid"):
-        case.index.search(
-            np.eye(3), case.own_coords, 1, np.zeros((3, 1), np.int32), *(None,) * 3, 0.0, None, None, 0.0, 1
-        )
+        case.search(1, grid=(np.zeros((3, 1), np.int32), *(None,) * 3))
     with pytest.raises(ValueError, match="a row for each object"):
         _core.NearNeighbours(np.eye(3), 3, np.zeros((2, 2)), 1, None, 1)
     with pytest.raises(ValueError, match="n_split"):

@@ -17,7 +17,7 @@ from support.trees import (
     total_score,
 )
 
-GRAPHS = ("bayes_factor", "bic")
+PAYING = ("bayes_factor", "bic")
 
 
 @settings(max_examples=300, deadline=None)
@@ -39,8 +39,9 @@ def test_numbers_of_small_tables(case):
 
 
 @settings(max_examples=200, deadline=None)
-@given(cases(GRAPHS, min_rows=25))
+@given(cases(PAYING, min_rows=25))
 def test_graphs_of_small_tables(case):
+    case = case.ruled(leaf_prices=False)
     graph = case.ruled(merge=True)
     assert_as_expected(grow_tree, graph)
     nodes = graph.nodes(grow_tree)
@@ -105,6 +106,34 @@ def test_thousands_of_columns_of_two_codes(criterion, weighted):
     assert assert_as_expected(grow_tree, case)
 
 
+@pytest.mark.parametrize("criterion", PAYING)
+@pytest.mark.parametrize("prior", ["k2", "bdeu"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_prices_of_leaves(criterion, prior, n_classes, weighted):
+    rules = {"criterion": criterion, "prior": prior, "leaf_prices": True}
+    for arities in ([2] * 60, [2] * 12 + [6] * 4 + [3] * 4):
+        case = random_case(31, 900, arities, n_classes, 0.3, weighted, **rules)
+        target = case.codes[:, [0, 3, 8]].sum(axis=1) + case.codes[:, -1] * case.codes[:, 1]
+        case = case.with_(target=target % n_classes)
+        case = case.ruled(unit=2.0 if weighted else 1.0, log_kappa=0.0, min_leaf=4)
+        assert assert_as_expected(grow_tree, case)
+        assert case.nodes(grow_tree).n_leaves > 3
+
+
+@pytest.mark.parametrize("prior", ["k2", "bdeu"])
+def test_prices_of_small_leaves_with_many_ids(prior):
+    arities = WIDE[200:]
+    case = random_case(3, 260, arities, 2, 0.02, prior=prior, leaf_prices=True, log_kappa=0.0)
+    told = case.codes[:, :500] != np.array(case.defaults)[:500]
+    case = case.with_(target=(told.sum(axis=1) > 9).astype(np.int64))
+    assert_as_expected(grow_tree, case)
+    case = case.with_(codes=case.codes[:, :700], arities=arities[:700]).with_(
+        defaults=case.defaults[:700], ordered=case.ordered[:700]
+    )
+    assert_as_expected(grow_tree, case)  # of two values all
+
+
 @pytest.mark.parametrize("criterion", CLASSIFYING)
 @pytest.mark.parametrize("n_classes", [65, 130])
 @pytest.mark.parametrize("prior", ["k2", "bdeu"])
@@ -115,6 +144,8 @@ def test_many_classes(criterion, n_classes, prior):
     weight = 0.05 if prior == "k2" else 8.0
     case = case.with_(target=target).ruled(log_kappa=-0.01, prior=prior, prior_weight=weight)
     assert_as_expected(grow_tree, case)
+    if criterion in PAYING:
+        assert_as_expected(grow_tree, case.ruled(leaf_prices=True, log_kappa=0.0))
     if criterion != "bic":  # which asks too much of a leaf with so many classes
         assert case.nodes(grow_tree).n_nodes > 1
 
@@ -149,7 +180,7 @@ def test_columns_of_hundreds_of_codes(ordered):
     assert_as_expected(grow_tree, case)
 
 
-@pytest.mark.parametrize("criterion", GRAPHS)
+@pytest.mark.parametrize("criterion", PAYING)
 @pytest.mark.parametrize("prior", ["k2", "bdeu"])
 @pytest.mark.parametrize("complete", [False, True])
 def test_graphs_of_larger_tables(criterion, prior, complete):

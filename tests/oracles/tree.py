@@ -140,6 +140,7 @@ class Split:
     also: int = -1  # the id of missing values, where they go inside beside the range
     below: bool = False  # whether missing values are on the lower side of the threshold
     gain: float = 0.0
+    price: float = 0.0
     left: int = -1
     right: int = -1
 
@@ -246,7 +247,86 @@ class Growth:
     def price(self, split):
         """Return what a split costs by the prior of the structure."""
         prices = self.settings["split_prices"]
-        return prices[split.column] if len(prices) else 0.0
+        return prices[split.column] if len(prices) else split.price
+
+    # Prices by leaf: of a column that could pay, among its splits there
+
+    def could_gain(self, node, side):
+        """Return what a split gains whose smaller side has this weight, the rarest classes first.
+
+        Each side has a half of the prior's weight.
+        """
+        inside, room = np.zeros_like(node.stats), side
+        for place in np.argsort(node.stats, kind="stable"):
+            inside[place] = min(room, node.stats[place])
+            room -= inside[place]
+        half = share_of(node.ways, self.settings) / 2
+        sides = [leaf_score(x, half, self.settings) for x in (inside, node.stats - inside)]
+        return math.fsum(sides) - self.score(node) + self.penalty
+
+    def best_weight(self, node):
+        """Return the weight of the smaller side that could gain most, of those of whole classes."""
+        half = self.weight(node.stats) // 2
+        best, most = 0, self.could_gain(node, 0)
+        for up_to in np.cumsum(np.sort(node.stats)).tolist():
+            gain = self.could_gain(node, min(up_to, half))
+            if gain > most + TIE:
+                best, most = min(up_to, half), gain
+            if up_to > half:
+                break
+        return best
+
+    def column_sides(self, weights, ordered):
+        """List the weights of one side of each binary split of a column, given those of codes."""
+        if not (ordered and len(weights) > 2):
+            return list(weights)
+        sides = np.cumsum(weights)[:-1].tolist()
+        if ordered & MISSING and weights[-1]:
+            sides += [int(below + weights[-1]) for below in sides[:-1]]
+        return sides
+
+    def n_splits(self, weights, ordered):
+        """Return how many splits a column has in a leaf, given the weights of its codes."""
+        occur = np.count_nonzero(weights)
+        if len(weights) == 2:
+            return 1
+        is_number, n = (ordered & ~MISSING) == 2, 0
+        if self.settings["binary"] or is_number:
+            if ordered:
+                n = 2 * occur - 3 if ordered & MISSING and weights[-1] else occur - 1
+            else:
+                n = occur if occur > 2 else 1
+        return max(n + (self.settings["complete"] and not is_number), 1)
+
+    def leaf_prices(self, node, tables):
+        """Return what a split of each column costs in a leaf, and whether rounding could turn it.
+
+        `tables` has the statistics of each column's codes.
+        """
+        whole, peak = self.weight(node.stats), self.best_weight(node)
+        least = max(self.settings["min_leaf"], 1)
+        reach, splits = {}, {}
+        for column, table in tables.items():
+            weights = [self.weight(row) for row in table]
+            ordered = int(self.ordered[column])
+            splits[column] = self.n_splits(weights, ordered)
+            sides = [min(w, whole - w) for w in self.column_sides(weights, ordered)]
+            below = max((s for s in sides if least <= s <= peak), default=0)
+            above = min((s for s in sides if s >= least and s > peak), default=0)
+            gains = [self.could_gain(node, s) for s in (below, above) if s > 0]
+            reach[column] = max(gains, default=-math.inf)
+
+        def price(column, n):
+            return math.log(max(n * splits[column], 10))
+
+        def surplus(n):
+            return [reach[column] - price(column, n) - TIE for column in tables]
+
+        for n in range(1, len(tables) + 1):
+            self.doubtful |= any(abs(x) < TIE for x in surplus(n))
+            if sum(x > 0 for x in surplus(n)) <= n:
+                break
+        return {column: price(column, n) for column in tables}
 
     # Splits
 
@@ -315,15 +395,21 @@ class Growth:
             return []
         if self.is_pure(node.stats):
             return []
-        allowed = []
+        allowed, tables = [], {}
         for column in self.columns:
             offset = int(self.offsets[column])
             arity = int(self.offsets[column + 1]) - offset + 1
             table = np.zeros((arity, len(node.stats)), np.int64)
             np.add.at(table, self.codes[node.records, column], self.row_stats[node.records])
+            tables[column] = table
             default, ordered = int(self.defaults[column]), int(self.ordered[column])
             splits = column_splits(column, arity, offset, default, ordered, self.settings)
             allowed += [split for split in splits if self.evaluate(node, split, table)]
+        if self.settings["leaf_prices"] and tables:
+            prices = self.leaf_prices(node, tables)
+            for split in allowed:
+                split.price = prices[split.column]
+                split.gain -= split.price
         return allowed
 
     def surplus(self, node, gain):

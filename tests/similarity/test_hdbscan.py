@@ -15,9 +15,15 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
-from tacit import InputError, SparseHDBSCAN
+from tacit import InputError
+from tacit.similarity import SparseHDBSCAN
 from tacit.similarity.clusters.condensed import Selection, condense
-from tacit.similarity.clusters.reachability import SpanningTree, spanning_tree
+from tacit.similarity.clusters.reachability import (
+    SpanningTree,
+    metric_tree,
+    spanning_tree,
+    unit_rows,
+)
 
 
 @parametrize_with_checks([SparseHDBSCAN(), SparseHDBSCAN(3, metric="cosine", normalize=False)][:1])
@@ -290,6 +296,57 @@ def test_columns_can_be_scaled_and_frames_have_labels():
     model = SparseHDBSCAN(15).fit(frame)
     assert model.feature_names_in_.tolist() == ["x", "y", "kind"]
     assert len(model.predict(frame.head(20))) == 20
+
+
+def test_new_objects_of_another_type():
+    X = blobs(300)
+    for one, other in ((np.float32, np.float64), (np.float64, np.float32), (np.float32, np.int64)):
+        model = SparseHDBSCAN(12).fit(X.astype(one))
+        new = (X[:40] * 2).astype(other)
+        np.testing.assert_array_equal(model.predict(new), model.predict(new.astype(one)))
+    with pytest.raises(InputError, match="too large"):
+        SparseHDBSCAN(12).fit(X.astype(np.float32)).predict(np.full((1, 4), 1e200))
+    kept = model._index()
+    model.predict(X)
+    assert model._index() is kept  # made once
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(2, 200),
+    kind=st.sampled_from(["sets", "numbers", "both signs", "apart", "equal"]),
+)
+def test_the_tree_of_sparse_cosines_is_the_minimum_one(seed, n, kind):
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(2, 40))
+    X = np.where(rng.random((n, d)) < 0.2, rng.lognormal(size=(n, d)), 0.0)
+    if kind == "sets":
+        X = np.where(X > 0, 1.0, 0.0)
+    elif kind == "both signs":
+        X *= rng.choice([-1.0, 1.0], size=(n, d))
+    elif kind == "equal":
+        X = X[rng.integers(0, max(1, n // 4), n)]
+    elif kind == "apart":  # blocks that share no column
+        X[: n // 2, d // 2 :] = 0
+        X[n // 2 :, : d // 2] = 0
+    X[np.arange(n), np.where(np.arange(n) < n // 2, 0, d - 1)] += ~X.any(axis=1)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    D = np.maximum(1 - unit @ unit.T, 0)
+    np.fill_diagonal(D, 0)
+    n_core = int(rng.integers(1, min(n, 7) + 1))
+    cores = np.sort(D, axis=1)[:, n_core - 1]
+    M = np.maximum(np.maximum(D, cores[:, None]), cores)
+    rows = unit_rows(sparse.csr_array(X))
+    tree = metric_tree(rows, n_core, "cosine", 1)
+    np.testing.assert_allclose(tree.cores, cores, atol=1e-12)
+    np.testing.assert_allclose(tree.reach, prim(M), atol=1e-12)
+    np.testing.assert_allclose(M[tree.a, tree.b], tree.reach, atol=1e-12)
+    edges = sparse.coo_array((np.ones(n - 1), (tree.a, tree.b)), (n, n))
+    assert connected_components(edges, directed=False)[0] == 1
+    again = metric_tree(rows, n_core, "cosine", 3)
+    for name in ("a", "b", "reach", "cores"):
+        np.testing.assert_array_equal(getattr(tree, name), getattr(again, name))
 
 
 def test_a_model_comes_back_from_its_file(tmp_path):

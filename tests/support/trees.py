@@ -23,6 +23,7 @@ PLAIN = {
     "prior": "k2",
     "prior_weight": 1.0,
     "log_kappa": math.log(0.1),
+    "leaf_prices": False,
     "split_prices": (),
     "min_leaf": 1,
     "max_depth": -1,
@@ -120,6 +121,7 @@ def rules(draw, criteria=CLASSIFYING, unit=1.0):
         "prior": draw(st.sampled_from(["k2", "bdeu"])),
         "prior_weight": draw(st.sampled_from([1.0, 0.3, 2.5])),
         "log_kappa": draw(st.sampled_from([math.log(0.1), math.log(0.7), 0.0])),
+        "leaf_prices": False,
         "split_prices": (),
         "min_leaf": int(draw(st.sampled_from([1, 1, 0, 2, 3])) * unit),
         "max_depth": draw(st.sampled_from([-1] * 6 + [4, 2, 1, 0])),
@@ -148,6 +150,8 @@ def cases(draw, criteria=CLASSIFYING + REGRESSING, min_rows=1, max_rows=80):
             | prices.map(lambda price: (price,) * len(arities))
             | st.tuples(*[prices] * len(arities))
         )
+        by_leaf = drawn["criterion"] != "normal" and not drawn["split_prices"]
+        drawn["leaf_prices"] = by_leaf and draw(st.booleans())
     n_classes = (
         draw(st.sampled_from([2, 2, 3, 4, 6, 1])) if drawn["criterion"] in CLASSIFYING else 0
     )
@@ -233,11 +237,14 @@ def assert_same(grown, expected, numbered=True):
 
 
 def total_score(nodes, case):
-    """Return the score of a whole tree or graph from its leaves."""
-    scores = [
-        tree_oracle.leaf_score(nodes.counts[i], nodes.prior_fraction[i], case.settings)
-        for i in np.flatnonzero(nodes.leaves)
-    ]
+    """Return the score of a whole tree or graph from its leaves, or from gains if prices differ."""
+
+    def score(i):
+        return tree_oracle.leaf_score(nodes.counts[i], nodes.prior_fraction[i], case.settings)
+
+    if case.settings["leaf_prices"]:
+        return score(0) + math.fsum(nodes.gain[~nodes.leaves])
+    scores = [score(i) for i in np.flatnonzero(nodes.leaves)]
     weight = nodes.counts[0].sum() if case.n_classes else nodes.counts[0][0]
     penalty = tree_oracle.leaf_penalty(case.n_classes, weight, case.settings)
     prices = case.settings["split_prices"]

@@ -54,31 +54,85 @@ def test_prices_of_columns():
     np.testing.assert_allclose(np.exp(split_prices(arities[:3], ordered[:3], BINARY, 0)), 10)
 
 
-@pytest.mark.parametrize("kind", [DecisionTreeClassifier, DecisionGraphClassifier])
-def test_the_score_of_a_model_pays_for_its_splits(kind):
-    frame, y = mixed()
-    model = kind().fit(frame, y)
-    nodes = model.nodes_
-    splits = {"colour": 4, "size": len(np.unique(frame["size"])) - 1}
+def asked_about(model, frame):
     names = list(frame)
-    asked = [names[column] for column in nodes.column[nodes.column >= 0]]
+    return [names[column] for column in model.nodes_.column[model.nodes_.column >= 0]]
+
+
+def test_the_score_of_a_graph_pays_for_its_splits():
+    frame, y = mixed()
+    model = DecisionGraphClassifier().fit(frame, y)
+    splits = {"colour": 4, "size": len(np.unique(frame["size"])) - 1}
+    asked = asked_about(model, frame)
     assert {"b0", "size", "colour"} <= set(asked)
     paid = sum(math.log(10 * splits.get(name, 1)) for name in asked)
-    expected = evidence(nodes.counts[nodes.leaves]).sum() - paid
-    assert model.score_ == pytest.approx(expected)
-    if kind is DecisionTreeClassifier:
-        gains = nodes.gain[nodes.column >= 0].sum()
-        assert model.score_ == pytest.approx(evidence(nodes.counts[0]) + gains)
+    nodes = model.nodes_
+    assert model.score_ == pytest.approx(evidence(nodes.counts[nodes.leaves]).sum() - paid)
+
+
+def test_a_tree_pays_for_what_its_leaves_could_ask_about():
+    frame, y = mixed()
+    tree = DecisionTreeClassifier().fit(frame, y)
+    nodes = tree.nodes_
+    split = nodes.column >= 0
+    assert {"b0", "size", "colour"} <= set(asked_about(tree, frame))
+    assert tree.score_ == pytest.approx(evidence(nodes.counts[0]) + nodes.gain[split].sum())
+    paid = evidence(nodes.counts[nodes.leaves]).sum() - tree.score_
+    everything = sum(
+        math.log(10 * {"colour": 4, "size": 49}.get(name, 1)) for name in asked_about(tree, frame)
+    )
+    assert math.log(10) * split.sum() <= paid < everything
+
+
+def test_rare_columns_cost_nothing_where_they_could_not_pay():
+    # A thousand columns that hold one record each cannot tell anything about a class.
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 1000)
+    told = np.where(rng.random(1000) < 0.8, y, 1 - y)
+    alone = DecisionTreeClassifier().fit(told[:, None], y)
+    among = DecisionTreeClassifier().fit(np.column_stack((told, np.eye(1000, dtype=int))), y)
+    assert among.score_ == pytest.approx(alone.score_)
+    assert among.n_leaves_ == 2
+
+
+def test_the_price_is_that_of_the_columns_that_could_pay():
+    # The smaller side of a column may hold records of the rarer class only: whether that would pay
+    # depends on its weight and on how many columns there are that could.
+    n, ones = 400, 150
+    y = np.arange(n) < ones
+    weights = np.repeat([3, 6, 9, 12, 60, 200], 20)
+    X = np.zeros((n, len(weights)), int)
+    rng = np.random.default_rng(1)
+    for column, weight in enumerate(weights):
+        X[rng.permutation(n)[:weight], column] = 1
+    X[:ones, -1], X[ones:, -1] = 1, 0
+    whole = evidence(np.array([n - ones, ones]))
+
+    def reach(w):
+        inside = min(w, ones)
+        sides = np.array([[w - inside, inside], [n - ones - w + inside, ones - inside]])
+        return evidence(sides).sum() - whole
+
+    n_able = next(
+        k
+        for k in range(1, 200)
+        if sum(reach(w) > math.log(max(k, 10)) for w in [*weights[:-1], ones]) <= k
+    )
+    assert 40 < n_able < len(weights)
+    tree = DecisionTreeClassifier(max_leaf_nodes=2).fit(X, y)
+    gain = evidence(np.array([[n - ones, 0], [0, ones]])).sum() - whole
+    assert tree.nodes_.gain[0] == pytest.approx(gain - math.log(n_able))
 
 
 def test_a_graph_never_scores_less_than_the_tree():
     for seed in range(5):
         frame, y = mixed(seed=seed)
-        tree, graph = (
-            DecisionTreeClassifier().fit(frame, y),
-            DecisionGraphClassifier().fit(frame, y),
-        )
-        assert graph.score_ >= tree.score_ - 1e-9
+        for kappa in (0.1, 0.5):
+            tree, graph = (
+                kind(kappa=kappa).fit(frame, y)
+                for kind in (DecisionTreeClassifier, DecisionGraphClassifier)
+            )
+            assert graph.score_ >= tree.score_ - 1e-9
 
 
 def test_numbers_pay_too():

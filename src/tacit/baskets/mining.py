@@ -161,6 +161,14 @@ class Question:
                 'raise it, ask for kind="closed" or "maximal", for fewer with n_itemsets, or '
                 "allow more with memory (forecast(X) counts them)"
             )
+        if status == "too large":
+            name = items.name(int(cells[0]))
+            raise InputError(
+                f"memory: the records with {name!r} and other frequent items would take "
+                f"{human_bytes(int(counts[0]))} while they are searched, and "
+                f"{human_bytes(baskets.search_bytes)} of the limit are left for them; raise it or "
+                "min_support, or leave the item out with must_not_hold"
+            )
         if status == "interrupted":
             warnings.warn(
                 InputWarning(

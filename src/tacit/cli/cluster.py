@@ -19,9 +19,11 @@ from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars as pl
 
-    from tacit.mixture import ClusterTraits, KMeans, Profile, Trait
+    from tacit.mixture import ClusterTraits, Profile, Trait
     from tacit.scale import PartitionedTable
     from tacit.table import Table
 
@@ -30,7 +32,19 @@ __all__ = ["COMMAND", "cluster", "traits_json"]
 _CRITERIA = {"cheeseman_stutz": "Cheeseman–Stutz", "bic": "BIC", "icl": "ICL"}
 _AXES = _CRITERIA | {"cheeseman_stutz": "Cheeseman–Stutz score (nats)"}
 _search_option = partial(typer.Option, rich_help_panel="The number of clusters")
-_density_option = partial(typer.Option, rich_help_panel="For --method hdbscan")
+_near_option = partial(typer.Option, rich_help_panel="Clusters of near records")
+# What each method takes of what is told.
+_STARTS = ("n_init", "init", "random_state")
+_TAKEN = {
+    "mixture": ("n_clusters", "max_clusters", "criterion", "prior", "missing", *_STARTS),
+    "kmeans": ("n_clusters", *_STARTS),
+    "hdbscan": ("min_cluster_size", "min_samples", "normalize"),
+    "agglomerative": ("n_clusters", "linkage", "n_neighbors", "normalize"),
+    "spectral": ("n_clusters", "n_neighbors", "normalize", "random_state"),
+    "components": ("radius", "min_cluster_size", "n_neighbors", "normalize"),
+    "density-peaks": ("n_clusters", "n_neighbors", "normalize"),
+}
+_NEAR = tuple(_TAKEN)[2:]  # of near records
 _ENDINGS = (".tacit", ".html", *PICTURES, *FRAMES)
 
 
@@ -49,22 +63,44 @@ Criterion = Annotated[
     Literal["cheeseman_stutz", "bic", "icl"], _search_option(help="What -k auto decides by.")
 ]
 Method = Annotated[
-    Literal["mixture", "kmeans", "hdbscan"],
-    typer.Option(help="A naive-Bayes mixture by EM, k-means, or dense regions of any shape."),
+    Literal[
+        "mixture", "kmeans", "hdbscan", "agglomerative", "spectral", "components", "density-peaks"
+    ],
+    typer.Option(
+        help="A naive-Bayes mixture by EM, k-means, or clusters of near records: dense regions, "
+        "the nearest merged, eigenvectors, what hangs together, or peaks of density."
+    ),
 ]
 MinClusterSize = Annotated[
-    int | None, _density_option(min=2, help="The fewest records of a cluster; 5 unless told.")
+    int | None,
+    _near_option(
+        min=1, help="hdbscan, components: the fewest records of a cluster; 5 and 1 unless told."
+    ),
 ]
 MinSamples = Annotated[
     int | None,
-    _density_option(
+    _near_option(
         min=1,
-        help="Which nearest record says how dense it is around one, itself the first; the more, "
-        "the more noise. As --min-cluster-size unless told.",
+        help="hdbscan: which nearest record says how dense it is around one, itself the first; the "
+        "more, the more noise. As --min-cluster-size unless told.",
     ),
 ]
+Linkage = Annotated[
+    Literal["ward", "average", "single"] | None,
+    _near_option(help="agglomerative: which clusters are the nearest; ward unless told."),
+]
+NNeighbors = Annotated[
+    int | None,
+    _near_option(
+        min=1, help="All but hdbscan: how many nearest records each is joined to; 10 unless told."
+    ),
+]
+Radius = Annotated[
+    float | None,
+    _near_option(min=0, help="components: how far apart records are that hang together."),
+]
 Normalize = Annotated[
-    bool, _density_option("--normalize", help="Measure distances between columns scaled to [0, 1].")
+    bool, _near_option("--normalize", help="Measure distances between columns scaled to [0, 1].")
 ]
 Init = Annotated[str | None, typer.Option(help="How clusters begin; as the method names its ways.")]
 NInit = Annotated[int, typer.Option(min=1, help="Starts; the best is kept.")]
@@ -93,6 +129,9 @@ def cluster(
     ignore_missing: IgnoreMissing = False,
     min_cluster_size: MinClusterSize = None,
     min_samples: MinSamples = None,
+    linkage: Linkage = None,
+    n_neighbors: NNeighbors = None,
+    radius: Radius = None,
     normalize: Normalize = False,
     random_state: RandomState = 0,
     output: Outputs = None,
@@ -105,80 +144,66 @@ def cluster(
     the fraction of the cluster that has the value, that of all records, the first by the second
     (the lift) and an interval that holds the lift with a probability of 95%.
 
-    With --method hdbscan records are compared by the distance of their numbers (other labels become
-    columns of 0 and 1); how many clusters there are follows from the data, and what is in none is
-    noise, the last one that is listed.
+    Other methods than mixture and kmeans compare records by the distance of their numbers (other
+    labels become columns of 0 and 1). With hdbscan and components, how many clusters there are
+    follows from the data, and what is in none is noise, the last one that is listed.
 
-    Output: the model (.tacit), a page (.html), a picture (.svg, .png, .pdf; of the condensed tree
-    for hdbscan), or the cluster of each record (.csv, .parquet, …; -1 for noise).
+    Output: the model (.tacit), a page (.html), a picture (.svg, .png, .pdf; of the tree for hdbscan
+    and agglomerative, of the peaks for density-peaks), or the cluster of each record (.csv,
+    .parquet, …; -1 for noise).
 
     JSON: an object with method, records, columns, stored, facts (an object: for a mixture
-    log_likelihood, iterations and converged, for k-means inertia and iterations, for hdbscan
-    noise), selection (for
-    -k auto a list of objects: clusters and their scores) and clusters, a list of objects with name,
-    size, fraction, over and under: lists of objects with column, label, probability, overall,
-    lift, lower and upper.
+    log_likelihood, iterations and converged, for k-means inertia and iterations, for clusters of
+    near records noise, if there is any), selection (for -k auto a list of objects: clusters and
+    their scores) and clusters, a list of objects with name, size, fraction, over and under: lists
+    of objects with column, label, probability, overall, lift, lower and upper.
 
     Example: `tacit cluster visits.csv --n-clusters 6 --top 3 -o clusters.html`
     """
-    wanted = _wanted(n_clusters, method)
-    if ignore_missing and method != "mixture":
-        raise typer.BadParameter("is for --method mixture", param_hint="--ignore-missing")
-    density = _density_settings(
-        method,
-        {"min_cluster_size": min_cluster_size, "min_samples": min_samples, "normalize": normalize},
-    )
-    strength = _strength(prior)
+    wanted, strength = _wanted(n_clusters, method), _strength(prior)
+    near = {
+        "min_cluster_size": min_cluster_size, "min_samples": min_samples, "linkage": linkage,
+        "n_neighbors": n_neighbors, "radius": radius, "normalize": normalize or None,
+    }  # fmt: skip
+    _check_options(method, near | {"ignore_missing": ignore_missing or None})
+    told = near | {
+        "n_clusters": wanted, "max_clusters": max_clusters, "criterion": criterion,
+        "prior": strength, "missing": "ignore" if ignore_missing else "state",
+        "n_init": n_init, "init": init, "random_state": random_state,
+    }  # fmt: skip
+    settings = {name: told[name] for name in _TAKEN[method] if told[name] is not None}
     outputs = check_outputs(output, _ENDINGS, source.path)
     table = source.read_table()
-    settings: dict[str, Any] = {
-        "n_init": n_init,
-        "random_state": random_state,
-        "n_jobs": source.n_jobs,
-    }
-    settings |= {} if init is None else {"init": init}
-    if method == "mixture":
-        settings |= {
-            "max_clusters": max_clusters,
-            "criterion": criterion,
-            "prior": strength,
-            "missing": "ignore" if ignore_missing else "state",
-        }
-    if method == "hdbscan":
-        settings = density | {"n_jobs": source.n_jobs}
     start = perf_counter()
-    model = _fit(table, method, wanted, settings)
+    model = _fit(table, method, settings | {"n_jobs": source.n_jobs})
     seconds = perf_counter() - start
     profile = model.profile() if method == "mixture" else _profile(model, table, strength)
-    selection = []
-    if wanted == "auto" and method == "mixture":
-        selection = model.selection_.to_dicts()
+    selection = model.selection_.to_dicts() if (method, wanted) == ("mixture", "auto") else []
     facts = _facts(model)
+    count = _count_near(model) if method in _NEAR else _count(profile.n_clusters, told, table)
     rows = [
-        *table.summary().rows()[:3],
-        (
-            "clusters",
-            _count(profile.n_clusters, wanted, criterion, max_clusters, table.n_records)
-            if method != "hdbscan"
-            else f"{model.n_clusters_}, and {facts['noise']:,} records of noise",
-        ),
-        *_fact_rows(facts),
-        ("time", f"{seconds:.2f} s"),
-    ]
+        *table.summary().rows()[:3], ("clusters", count),
+        *_fact_rows(facts), ("time", f"{seconds:.2f} s"),
+    ]  # fmt: skip
     page = partial(
         profile.to_html, f"Clusters of {source.path.name}", rows,
         curve=_curve(selection, criterion), criterion=_AXES[criterion],
     )  # fmt: skip
     for path in outputs:
-        drawn = path.suffix.lower() in PICTURES and method != "hdbscan"
+        drawn = path.suffix.lower() in PICTURES and not (method in _NEAR and hasattr(model, "plot"))
         shown = profile if drawn else model
         write_model(shown, path, page=page, frame=partial(_labels, model, table))
     if json:
         print_json(_as_json(method, table, facts, selection, profile, top))
-        return
+    else:
+        _put(rows, profile.to_text(top), outputs)
+
+
+def _put(rows: list[tuple[str, str]], traits: str, outputs: list[Path]) -> None:
+    """Show what was found, and what was written."""
     console = make_console()
     put(console, facts_grid(rows))
-    console.print(f"\n{profile.to_text(top)}", soft_wrap=True)
+    console.print(f"\n{traits}", soft_wrap=True)
     print_written(console, outputs)
 
 
@@ -190,7 +215,7 @@ def _labels(model: Any, table: Table | PartitionedTable) -> pl.DataFrame:
 
     if isinstance(table, tacit.Table):
         labels = prediction_frame(model, model.labels_)
-        if isinstance(model, tacit.SparseHDBSCAN):
+        if hasattr(model, "probabilities_") and isinstance(model, _near_classes()):
             labels = labels.with_columns(pl.Series("membership", model.probabilities_))
         frame: pl.DataFrame = put_index(labels, table.index, "polars")
         return frame
@@ -214,25 +239,25 @@ def _as_json(
 def _fit(
     table: Table | PartitionedTable,
     method: str,
-    wanted: int | Literal["auto"],
     settings: dict[str, Any],
 ) -> Any:
     """Fit a model, and show that this goes on."""
     from sklearn.exceptions import ConvergenceWarning
 
+    wanted = settings.get("n_clusters", "auto")
     number = "the number of" if wanted == "auto" else f"{wanted:,}"
-    if method == "hdbscan":
+    if method in _NEAR:
         if not isinstance(table, tacit.Table) or table.weights is not None:
             what = "partitions" if not isinstance(table, tacit.Table) else "weights"
-            raise InputError(f"--method hdbscan compares single records; {what} are not for it")
-        with working(f"looking for dense regions of {table.n_records:,} records"):
-            return tacit.SparseHDBSCAN(**settings).fit(table)
+            raise InputError(f"--method {method} compares single records; {what} are not for it")
+        with working(f"looking for clusters of near records among {table.n_records:,}"):
+            return _near_classes()[_NEAR.index(method)](**settings).fit(table)
     with working(f"looking for {number} clusters of {table.n_records:,} records"):
-        if wanted == "auto" or method == "mixture":
-            return tacit.NaiveBayesMixture(wanted, **settings).fit(table)
+        if method == "mixture":
+            return tacit.NaiveBayesMixture(**settings).fit(table)
         with warnings.catch_warnings(record=True) as noted:
             warnings.simplefilter("always", ConvergenceWarning)
-            model = tacit.KMeans(wanted, **settings).fit(table)
+            model = tacit.KMeans(**settings).fit(table)
     for note in noted:
         typer.echo(f"warning: {note.message}", err=True)
     return model
@@ -253,43 +278,62 @@ def _strength(text: str) -> float | Literal["auto"]:
     )
 
 
-def _density_settings(method: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Return what was said of the density of clusters."""
-    told = {name: value for name, value in given.items() if value not in (None, False)}
-    if told and method != "hdbscan":
-        hint = f"--{next(iter(told)).replace('_', '-')}"
-        raise typer.BadParameter("is for --method hdbscan", param_hint=hint)
-    return told
+def _near_classes() -> tuple[Any, ...]:
+    """Return the classes of methods in the order of `_NEAR`."""
+    from tacit import similarity
+
+    return (
+        similarity.SparseHDBSCAN,
+        similarity.SparseAgglomerative,
+        similarity.SparseSpectral,
+        similarity.SparseComponents,
+        similarity.SparseDensityPeaks,
+    )
+
+
+def _check_options(method: str, given: dict[str, Any]) -> None:
+    """Refuse what is for another method."""
+    for name in (name for name, value in given.items() if value is not None):
+        setting = "missing" if name == "ignore_missing" else name
+        methods = [other for other, taken in _TAKEN.items() if setting in taken]
+        if method not in methods:
+            hint = f"--{name.replace('_', '-')}"
+            raise typer.BadParameter(f"is for --method {' or '.join(methods)}", param_hint=hint)
+    if method == "hdbscan" and given["min_cluster_size"] == 1:
+        raise typer.BadParameter(
+            "is at least 2 for --method hdbscan", param_hint="--min-cluster-size"
+        )
 
 
 def _profile(
-    model: KMeans | tacit.SparseHDBSCAN,
-    table: Table | PartitionedTable,
-    strength: float | Literal["auto"],
+    model: Any, table: Table | PartitionedTable, strength: float | Literal["auto"]
 ) -> Profile:
-    """Return who the clusters of k-means, or those by density and the noise, are."""
+    """Return who the clusters of k-means, or those of near records and the noise, are."""
     prior = 1.0 if strength == "auto" else strength
-    if isinstance(model, tacit.SparseHDBSCAN):
+    if isinstance(model, _near_classes()):
         import numpy as np
 
         assert isinstance(table, tacit.Table)
-        n = model.n_clusters_
-        names = [*(f"cluster {k}" for k in range(n)), "noise"]
+        n = int(model.labels_.max(initial=-1)) + 1
+        noise = isinstance(model, tacit.similarity.SparseHDBSCAN) or bool((model.labels_ < 0).any())
+        names = [*(f"cluster {k}" for k in range(n)), *["noise"] * noise]
         labels = np.where(model.labels_ < 0, n, model.labels_)
         return tacit.mixture.Profile.from_labels(table.cut(), labels, prior=prior, names=names)
     if isinstance(table, tacit.Table):
         return tacit.mixture.Profile.from_labels(table, model.labels_, prior=prior)
-    return model.profile(table, prior=prior)
+    profile: Profile = model.profile(table, prior=prior)
+    return profile
 
 
 def _wanted(text: str, method: str) -> int | Literal["auto"]:
     """Read the number of clusters."""
-    if method == "hdbscan" and text != "auto":
+    follows = "n_clusters" not in _TAKEN[method]
+    if follows and text != "auto":
         raise typer.BadParameter(
-            "how many there are follows from the data with --method hdbscan", param_hint="-k"
+            f"how many there are follows from the data with --method {method}", param_hint="-k"
         )
     if text == "auto":
-        if method in ("mixture", "hdbscan"):
+        if method == "mixture" or follows:
             return "auto"
         raise typer.BadParameter("auto is for --method mixture; say how many", param_hint="-k")
     if text.isdecimal() and int(text) > 0:
@@ -299,17 +343,24 @@ def _wanted(text: str, method: str) -> int | Literal["auto"]:
     )
 
 
-def _count(
-    chosen: int, wanted: int | Literal["auto"], criterion: str, most: int | None, n_records: int
-) -> str:
+def _count_near(model: Any) -> str:
+    """Return how many clusters of near records there are, and how many records are noise."""
+    n = int(model.labels_.max(initial=-1)) + 1
+    noise = int((model.labels_ < 0).sum())
+    told = isinstance(model, tacit.similarity.SparseHDBSCAN) or noise
+    return f"{n:,}, and {noise:,} records of noise" if told else f"{n:,}"
+
+
+def _count(chosen: int, told: dict[str, Any], table: Table | PartitionedTable) -> str:
     """Return how many clusters there are, and who says so."""
     from tacit.mixture.em.choose_clusters import limit_clusters
 
-    if wanted != "auto":
+    if told["n_clusters"] != "auto":
         return str(chosen)
-    reached = chosen == (limit_clusters(n_records) if most is None else most)
+    most = told["max_clusters"]
+    reached = chosen == (limit_clusters(table.n_records) if most is None else most)
     limit = "; no more were tried, see --max-clusters" if reached else ""
-    return f"{chosen}, chosen by {_CRITERIA[criterion]}{limit}"
+    return f"{chosen}, chosen by {_CRITERIA[told['criterion']]}{limit}"
 
 
 def _curve(selection: list[dict[str, Any]], criterion: str) -> list[tuple[int, float]]:
@@ -331,8 +382,11 @@ def _facts(model: Any) -> dict[str, Any]:
         "converged": "converged_",
     }
     values = {name: getattr(model, attribute, None) for name, attribute in names.items()}
-    if isinstance(model, tacit.SparseHDBSCAN):
-        values["noise"] = int((model.labels_ < 0).sum())
+    if isinstance(model, _near_classes()):
+        noise = int((model.labels_ < 0).sum())
+        values["noise"] = (
+            noise if noise or isinstance(model, tacit.similarity.SparseHDBSCAN) else None
+        )
     return {name: _plain(value) for name, value in values.items() if value is not None}
 
 

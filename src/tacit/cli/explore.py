@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from tacit.cli.options import Target, output_option
 from tacit.cli.output import working
 from tacit.cli.reading import Source, reads_file
 from tacit.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    from tacit.explore import Explorer
 
 __all__ = ["COMMAND", "explore"]
 
@@ -43,6 +46,15 @@ def explore(
             "holds the records as they are shown.",
         ),
     ] = None,
+    max_records: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="With -o: of more distinct records than N, the file holds a sample of N, and "
+            "shows the 95% intervals of counts of more than two columns.",
+        ),
+    ] = None,
 ) -> None:
     """Look at a table in the browser: every column at once, and what a selection does to them.
 
@@ -57,6 +69,8 @@ def explore(
     """
     if output is not None and output.suffix not in (".html", ".htm"):
         raise InputError(f"--output: {str(output)!r} must end in .html")
+    if max_records is not None and output is None:
+        raise InputError("--max-records: this is about the file of -o OUT.html")
     serves = output is None
     if serves and find_spec("uvicorn") is None:
         raise InputError("this needs Starlette and uvicorn: pip install 'tacit[explore]'")
@@ -76,12 +90,7 @@ def explore(
         with working("counting the distinct records"):
             explorer.counter  # noqa: B018
     if output is not None:
-        from tacit.explore.offline import write_page
-        from tacit.machine import human_bytes
-
-        with working(f"writing {output}"):
-            size = write_page(explorer, output)
-        typer.echo(f"{output}: {human_bytes(size)}, {explorer.views.n_records:,} records")
+        _write(explorer, output, max_records)
         return
     from tacit.explore.server import Server
 
@@ -89,6 +98,16 @@ def explore(
     typer.echo(f"{server.url}")
     typer.echo("Ctrl-C ends it.", err=True)
     server.run(browser=browser)
+
+
+def _write(explorer: Explorer, output: Path, max_records: int | None) -> None:
+    """Write the page as one file."""
+    from tacit.explore.offline import write_page
+    from tacit.machine import human_bytes
+
+    with working(f"writing {output}"):
+        size = write_page(explorer, output, max_records)
+    typer.echo(f"{output}: {human_bytes(size)}, {explorer.views.n_records:,} records")
 
 
 def _table(source: Source) -> tacit.Table:

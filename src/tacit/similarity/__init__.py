@@ -1,7 +1,11 @@
 """Learning from similarities of near objects only: projection, grid; neighbours, cuts, SVM."""
 
+from tacit.similarity.clusters.agglomerative import SparseAgglomerative
+from tacit.similarity.clusters.components import SparseComponents
 from tacit.similarity.clusters.condensed import CondensedTree
+from tacit.similarity.clusters.density_peaks import SparseDensityPeaks
 from tacit.similarity.clusters.hdbscan import SparseHDBSCAN
+from tacit.similarity.clusters.spectral import SparseSpectral
 from tacit.similarity.cuts.classifier import NormalizedCutClassifier
 from tacit.similarity.cuts.minimum_cut import minimum_cut, normalized_cut, normalized_cut_path
 from tacit.similarity.cuts.result import Cut, CutPath, MinimumCut
@@ -29,12 +33,16 @@ __all__ = [
     "NormalizedCutClassifier",
     "PropagatedLabels",
     "SimilarityJoin",
+    "SparseAgglomerative",
+    "SparseComponents",
     "SparseComputation",
+    "SparseDensityPeaks",
     "SparseHDBSCAN",
     "SparseKNeighborsClassifier",
     "SparseKNeighborsRegressor",
     "SparseNeighbors",
     "SparseSVC",
+    "SparseSpectral",
     "Tuning",
     "minimum_cut",
     "normalized_cut",

@@ -39,7 +39,7 @@ from tacit.tree.growth.settings import (
     price_splits,
 )
 from tacit.tree.growth.target import NO_CLASS_WEIGHTS, class_weights
-from tacit.tree.model import TreeModel, class_score
+from tacit.tree.model import TreeModel, class_score, paid_for_leaves
 from tacit.tree.nodes import Nodes, find_leaves
 from tacit.tree.state import tree_from_state, tree_to_state
 
@@ -138,6 +138,8 @@ class TreeEstimator(Estimator):
             log_structure=log_structure(grown.nodes.column, settings["split_prices"]),
             averaged=averages(settings),
         )
+        if settings["leaf_prices"]:
+            self._model.log_structure = paid_for_leaves(self._model)
 
     # What it holds
 

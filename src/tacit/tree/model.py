@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from tacit.table.input_spec import Origin
     from tacit.tree.nodes import Nodes
 
-__all__ = ["TreeModel", "class_probabilities", "class_score", "leaf_means", "number_score"]
+__all__ = [
+    "TreeModel",
+    "class_probabilities",
+    "class_score",
+    "leaf_means",
+    "number_score",
+    "paid_for_leaves",
+]
 
 
 @dataclass(eq=False, repr=False)
@@ -135,25 +142,35 @@ def class_score(model: TreeModel) -> float:
 
     In nats, but for "gini", which is a number of records.
     """
+    return float(_class_scores(model, model.nodes.leaves).sum()) + model.log_structure
+
+
+def paid_for_leaves(model: TreeModel) -> float:
+    """Return the logarithm of the prior probability of a tree's splits: what its gains lack."""
+    split, root = model.nodes.column >= 0, np.zeros(1, np.int64)
+    own = float(_class_scores(model, root).sum() - _class_scores(model, model.nodes.leaves).sum())
+    return min(own + math.fsum(model.nodes.gain[split].tolist()), 0.0)
+
+
+def _class_scores(model: TreeModel, chosen: NDArray[Any]) -> NDArray[np.float64]:
+    """Return what each of the chosen nodes adds to the score as a leaf."""
     nodes = model.nodes
-    counts = nodes.counts[nodes.leaves]
+    counts = nodes.counts[chosen]
     totals = counts.sum(axis=1)
-    n_leaves, n_classes = counts.shape
-    parameters = int(n_leaves * (n_classes - 1))
-    structure = model.log_structure
+    n_classes = counts.shape[1]
     if model.criterion == "bayes_factor":
-        prior = _pseudocounts(nodes, model.prior, model.prior_weight)[nodes.leaves]
+        prior = _pseudocounts(nodes, model.prior, model.prior_weight)[chosen]
         each = special.gammaln(prior[:, None] + counts).sum(axis=1)
         each -= n_classes * special.gammaln(prior)
         each += special.gammaln(n_classes * prior) - special.gammaln(n_classes * prior + totals)
-        return float(each.sum()) + parameters * _log_kappa(model) + structure
+        return np.asarray(each + (n_classes - 1) * _log_kappa(model))
     if model.criterion == "gini":
-        return float(((counts**2).sum(axis=1) / np.maximum(totals, 1e-300)).sum())
-    likelihood = _log_likelihood(counts)
+        return np.asarray((counts**2).sum(axis=1) / np.maximum(totals, 1e-300))
+    likelihoods = special.xlogy(counts, counts).sum(axis=1) - special.xlogy(totals, totals)
     if model.criterion == "bic":
         price = 0.5 * math.log(max(float(nodes.counts[0].sum()), 1.0))
-        return likelihood - price * parameters + structure
-    return likelihood
+        likelihoods = likelihoods - (n_classes - 1) * price
+    return np.asarray(likelihoods)
 
 
 def _log_kappa(model: TreeModel) -> float:

@@ -15,9 +15,10 @@ from tacit.machine import check_int, count_jobs
 from tacit.parameters import check_choice, check_flag, check_number, store_parameters
 from tacit.plot.html import pairs_html
 from tacit.similarity import state as files
+from tacit.similarity.base import refuse_huge
 from tacit.similarity.clusters.condensed import NOISE, CondensedTree, Selection, condense
-from tacit.similarity.clusters.reachability import first_reached, spanning_tree, unit_rows
-from tacit.similarity.neighbors.search import NeighborIndex
+from tacit.similarity.clusters.reachability import first_reached, metric_tree, unit_rows
+from tacit.similarity.neighbors.exact import ExactIndex, exact_index
 from tacit.similarity.projection.centred import ColumnScaling
 from tacit.table.one_hot import OneHot
 
@@ -93,7 +94,7 @@ class SparseHDBSCAN(ClusterMixin, Estimator):  # type: ignore[misc]
     >>> angle = rng.uniform(0, 2 * np.pi, 600)
     >>> radius = np.repeat([1.0, 3.0], 300) + rng.normal(scale=0.1, size=600)
     >>> rings = np.column_stack((radius * np.cos(angle), radius * np.sin(angle)))
-    >>> model = tacit.SparseHDBSCAN(min_cluster_size=20).fit(rings)
+    >>> model = tacit.similarity.SparseHDBSCAN(min_cluster_size=20).fit(rings)
     >>> model.n_clusters_, np.unique(model.labels_[:300]).size
     (2, 1)
     >>> bool(model.predict([[0.0, 1.0]])[0] == model.labels_[0])
@@ -137,9 +138,7 @@ class SparseHDBSCAN(ClusterMixin, Estimator):  # type: ignore[misc]
         self._set_objects(self._measured(numbers))
         n = self._numbers.shape[0]
         n_core = self._n_core(n)
-        tree = spanning_tree(self._numbers, n_core, self.n_jobs)
-        if self.metric == "cosine":  # between unit rows, half of the square is 1 less the cosine
-            tree = type(tree)(tree.a, tree.b, tree.reach**2 / 2, tree.cores**2 / 2)
+        tree = metric_tree(self._numbers, n_core, self.metric, self.n_jobs)
         self._cores = tree.cores
         self._keep(condense(tree, int(self.min_cluster_size)))
         return self
@@ -158,7 +157,8 @@ class SparseHDBSCAN(ClusterMixin, Estimator):  # type: ignore[misc]
         """Return the cluster that each object would be in if it came alone; -1 for noise.
 
         It would leave the tree's clusters where it reaches its first object. The tree itself stays
-        as it is.
+        as it is. An object that was fitted counts once more when it comes again, so that it is
+        denser around it: what was noise may then be at the edge of a cluster.
 
         Parameters
         ----------
@@ -178,13 +178,15 @@ class SparseHDBSCAN(ClusterMixin, Estimator):  # type: ignore[misc]
     def _place(self, X: Any) -> tuple[NDArray[np.int64], Floats]:
         check_is_fitted(self)
         numbers = self._measured(self.encoder_.transform(X, self))
-        cores = np.sqrt(2 * self._cores) if self.metric == "cosine" else self._cores
-        n_core = self._n_core(len(cores))
-        reached = first_reached(self._index(), numbers, cores, n_core, self.n_jobs)
-        distance = reached.reach**2 / 2 if self.metric == "cosine" else reached.reach
+        if numbers.dtype != self._numbers.dtype:
+            with np.errstate(over="ignore"):
+                numbers = numbers.astype(self._numbers.dtype)
+        refuse_huge(numbers, np.zeros((1, 1)))
+        n_core = self._n_core(len(self._cores))
+        reached = first_reached(self._index(), numbers, self._cores, n_core, self.n_jobs)
         tree = self.condensed_tree_
         with np.errstate(divide="ignore"):
-            lambdas = np.minimum(1 / distance, tree.object_lambdas[reached.objects])
+            lambdas = np.minimum(1 / reached.reach, tree.object_lambdas[reached.objects])
         clusters = tree.object_clusters[reached.objects].copy()
         while True:  # up to the cluster that has begun already
             early = tree.births[clusters] > lambdas
@@ -223,13 +225,14 @@ class SparseHDBSCAN(ClusterMixin, Estimator):  # type: ignore[misc]
         return unit_rows(scaled) if self.metric == "cosine" else scaled
 
     def _set_objects(self, numbers: Any) -> None:
+        refuse_huge(numbers, np.zeros((1, 1)))
         self._numbers = numbers
-        self._neighbors: NeighborIndex | None = None
+        self._kept: dict[str, ExactIndex] = {}  # in a dict, as predictions set no attributes
 
-    def _index(self) -> NeighborIndex:
-        if self._neighbors is None:
-            return NeighborIndex(self._numbers, n_jobs=self.n_jobs)
-        return self._neighbors
+    def _index(self) -> ExactIndex:
+        if "index" not in self._kept:
+            self._kept["index"] = exact_index(self._numbers, self.metric, self.n_jobs)
+        return self._kept["index"]
 
     def _keep(self, tree: CondensedTree) -> None:
         """Choose clusters of the tree, and set what follows from them."""

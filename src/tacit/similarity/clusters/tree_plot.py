@@ -1,4 +1,4 @@
-"""A picture of a condensed tree: clusters from the top down, as wide as they hold objects."""
+"""Pictures of clusters: condensed trees, dendrograms, and peaks among other objects."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from tacit.plot.drawing import INK, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from tacit.similarity.clusters.condensed import CondensedTree
 
-__all__ = ["plot_tree"]
+__all__ = ["plot_decision", "plot_dendrogram", "plot_tree"]
 
 _COLOURS = ("#0b7a75", "#d1495b", "#edae49", "#30638e", "#7b5ea7", "#6b705c", "#c97b84", "#2e294e")
 _REST = "#c9c6ba"
@@ -59,4 +60,63 @@ def plot_tree(tree: CondensedTree, ax: Axes | None, selected: list[int]) -> Axes
             colour[part] = colour[cluster]
     ax.set(xlabel="objects", ylabel="density λ (1 / distance)", ylim=(end, 0))
     ax.set_title(f"{tree.n_clusters:,} clusters within each other", color=INK)
+    return ax
+
+
+def plot_dendrogram(tree: NDArray[np.float64], n_clusters: int, ax: Axes | None, top: int) -> Axes:
+    """Draw the last merges of a tree, those within clusters in colours."""
+    from scipy.cluster import hierarchy
+
+    ax = new_axes(ax, 8.0, 4.5)
+    n = len(tree) + 1
+    if n > 1:
+        ordered = _by_height(tree)
+        heights = ordered[:, 2]
+        cut = heights[n - n_clusters] if 1 < n_clusters <= n else np.inf
+        hierarchy.set_link_color_palette(list(_COLOURS))
+        try:
+            hierarchy.dendrogram(
+                ordered,
+                p=top,
+                truncate_mode="lastp",
+                color_threshold=cut,
+                above_threshold_color=_REST,
+                no_labels=n > top,
+                ax=ax,
+            )
+        finally:
+            hierarchy.set_link_color_palette(None)
+    ax.set(xlabel="objects", ylabel="height of the merge")
+    ax.set_title(f"{n_clusters:,} clusters of {n:,} objects", color=INK)
+    return ax
+
+
+def _by_height(tree: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the merges in the order of their heights; one comes after those it contains."""
+    n = len(tree) + 1
+    order = np.argsort(tree[:, 2], kind="stable")
+    number = np.arange(n + len(tree), dtype=np.float64)
+    number[n + order] = n + np.arange(len(tree))
+    ordered = tree[order]
+    ordered[:, :2] = np.sort(number[ordered[:, :2].astype(np.int64)], axis=1)
+    return ordered
+
+
+def plot_decision(
+    radii: NDArray[np.float64],
+    separations: NDArray[np.float64],
+    centers: NDArray[np.int64],
+    ax: Axes | None,
+) -> Axes:
+    """Draw how dense objects are against how far anything denser is; centres in colours."""
+    ax = new_axes(ax, 6.0, 4.5)
+    least = radii[radii > 0].min(initial=np.inf)
+    density = 1 / np.maximum(radii, least if np.isfinite(least) else 1.0)
+    ax.scatter(density, separations, s=6, color=_REST, linewidths=0, rasterized=True)
+    for k, center in enumerate(centers.tolist()):
+        colour = _COLOURS[k % len(_COLOURS)]
+        ax.scatter(density[center], separations[center], s=36, color=colour)
+        ax.annotate(str(k), (density[center], separations[center]), color=INK, fontsize=8)
+    ax.set(xlabel="density (1 / distance)", ylabel="distance to what is denser", xscale="log")
+    ax.set_title(f"{len(centers):,} peaks among {len(radii):,} objects", color=INK)
     return ax

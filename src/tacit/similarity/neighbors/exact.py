@@ -18,7 +18,7 @@ from tacit.table.containers import is_sparse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["METRICS", "SET_METRICS", "ExactIndex", "Metric", "exact_index"]
+__all__ = ["METRICS", "SET_METRICS", "CosineIndex", "ExactIndex", "Metric", "exact_index"]
 
 Metric: TypeAlias = Literal["euclidean", "cosine", "jaccard", "overlap", "hamming"]
 SET_METRICS = ("jaccard", "overlap", "hamming")  # of which columns are not 0
@@ -67,7 +67,7 @@ def exact_index(numbers: Any, metric: Metric, n_jobs: int | None = None) -> Exac
         return _SetIndex(numbers, metric)
     if not is_sparse(numbers):
         return _UnitIndex(numbers, n_jobs)
-    return _EqualNumbersIndex(numbers) if _holds_one_number(numbers) else _CosineIndex(numbers)
+    return _EqualNumbersIndex(numbers) if _holds_one_number(numbers) else CosineIndex(numbers)
 
 
 class _SetIndex:
@@ -108,7 +108,7 @@ class _SetIndex:
         return _no_farther(found, radius)
 
 
-class _CosineIndex:
+class CosineIndex:
     """Sparse vectors by their angles, by inverted lists."""
 
     def __init__(self, numbers: Any) -> None:
@@ -126,12 +126,14 @@ class _CosineIndex:
     def nearest(
         self, queries: Any, k: int, n_jobs: int | None
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return distances and numbers of the k nearest objects of each query, nearest first."""
         itself = queries is None
         rows = self._rows if itself else _vectors(queries)
         distances, objects = self._index.nearest(*rows, itself, k, count_jobs(n_jobs))
         return distances, objects.astype(np.int64)
 
     def within(self, queries: Any, radius: float, n_jobs: int | None) -> Found:
+        """Return all objects within a distance of each query, in the order of their numbers."""
         itself = queries is None
         rows = self._rows if itself else _vectors(queries)
         found = self._index.within(*rows, itself, False, 1 - radius - _SLACK, count_jobs(n_jobs))
@@ -142,6 +144,16 @@ class _CosineIndex:
         least = 1 - radius - _SLACK
         found = self._index.within(*self._rows, False, True, least, count_jobs(n_jobs))
         return _no_farther(found, radius)
+
+    def reach_tree(
+        self, nearest: NDArray[np.int32], counts: NDArray[np.int64], n_core: int, n_jobs: int | None
+    ) -> tuple[Any, Any, Any, Any]:
+        """Return the minimum spanning tree of mutual reachability, and core distances.
+
+        Both ends of its edges, ascending, and their lengths. `nearest` are the nearest objects of
+        each, itself the first; each stands for `counts` objects.
+        """
+        return self._index.reach_tree(nearest, counts, n_core, count_jobs(n_jobs))
 
 
 class _EqualNumbersIndex(_SetIndex):
@@ -154,9 +166,9 @@ class _EqualNumbersIndex(_SetIndex):
         return {key: value for key, value in super().__getstate__().items() if key != "_of_any"}
 
     @cached_property
-    def _of_any(self) -> _CosineIndex:
+    def _of_any(self) -> CosineIndex:
         """What finds the nearest of queries that hold several numbers."""
-        return _CosineIndex(self.numbers)
+        return CosineIndex(self.numbers)
 
     def nearest(
         self, queries: Any, k: int, n_jobs: int | None

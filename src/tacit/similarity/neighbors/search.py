@@ -13,6 +13,7 @@ from tacit.errors import InputError
 from tacit.machine import check_int, count_jobs
 from tacit.parameters import check_number
 from tacit.similarity.csr import csr_arrays
+from tacit.similarity.neighbors.narrow import Narrowing, narrow_sample
 from tacit.similarity.projection.linear import project
 from tacit.table.containers import is_sparse
 
@@ -24,7 +25,13 @@ if TYPE_CHECKING:
 __all__ = ["Nearest", "NeighborIndex", "check_reach"]
 
 _BOUNDS = 6  # coordinates that rule objects out; more of them cost more than they spare
-_SAMPLE = 20_000  # objects that say which coordinates do so best
+_SAMPLE = 20_000  # objects that say which coordinates do so best; fewer where they are wide
+_ROWS = 2048  # objects whose coordinates are found at a time
+_TRIED = 256  # queries that say whether fewer numbers should rule out more
+_NARROW = 32  # columns that have fewer
+# Nanoseconds: of a pair by its columns, of narrow numbers by entries, and of finding their
+# components by entries of a square matrix.
+_PER_PAIR, _PER_NUMBER, _PER_PRODUCT = 0.008, 3.0, 500.0
 _N_PROBES = 256  # objects whose neighbours say how far they are in the projection
 _REACHED = 0.995  # fraction of their neighbours that are to be within reach
 
@@ -83,6 +90,8 @@ class NeighborIndex:
         self.reach = check_reach(reach)
         self._jobs = count_jobs(n_jobs)
         self._reaches: dict[int, float] = {}
+        # Fewer numbers of the objects, in a tuple once it is known whether there are such.
+        self._narrow: tuple[tuple[Narrowing, _core.NarrowNumbers] | None] | None = None
         self._basis = _bounding_basis(numbers, components)
         self._index  # noqa: B018 -- made now, since it takes the longest
 
@@ -90,7 +99,7 @@ class NeighborIndex:
         return int(self.numbers.shape[0])
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_index"}
+        return {k: v for k, v in self.__dict__.items() if k != "_index"} | {"_narrow": None}
 
     @cached_property
     def _index(self) -> _core.NearNeighbours:
@@ -140,6 +149,41 @@ class NeighborIndex:
     def _search(
         self, numbers: Any, k: int, coords: NDArray[np.float64] | None, reach: float, jobs: int
     ) -> Nearest:
+        n, tried = numbers.shape[0], 0
+        parts: list[Nearest] = []
+        if self._may_narrow() and n >= 4 * _TRIED:  # first, a few queries by all their numbers
+            tried = _TRIED
+            part, n_compared = self._run(numbers[:tried], k, _first(coords, tried), reach, jobs)
+            parts.append(part)
+            if self._narrow_pays(n_compared * (n - tried) / tried):
+                self._narrow = (self._make_narrow(k, jobs),)
+        rest = None if coords is None else coords[tried:]
+        parts.append(self._run(numbers[tried:], k, rest, reach, jobs)[0])
+        return _joined(parts)
+
+    def _may_narrow(self) -> bool:
+        """Return whether it is unknown yet if fewer numbers help."""
+        return self._narrow is None and not is_sparse(self.numbers) and len(self) > _TRIED
+
+    def _narrow_pays(self, n_compared: float) -> bool:
+        """Return whether finding fewer numbers costs little beside so many comparisons."""
+        n, d = self.numbers.shape
+        rows = len(narrow_sample(self.numbers))
+        finding = _PER_NUMBER * n * d + d * d * (rows / 20 + _PER_PRODUCT)
+        return d >= _NARROW and n_compared * d * _PER_PAIR > 2 * finding
+
+    def _make_narrow(self, k: int, jobs: int) -> tuple[Narrowing, _core.NarrowNumbers] | None:
+        narrowing = Narrowing.find(self.numbers, k)
+        rows = None if narrowing is None else narrowing.rows(self.numbers)
+        if narrowing is None or rows is None:
+            return None
+        farthest = float(np.sqrt(np.einsum("ij,ij->i", rows, rows).max()))
+        return narrowing, self._index.narrow(rows, farthest, jobs)
+
+    def _run(
+        self, numbers: Any, k: int, coords: NDArray[np.float64] | None, reach: float, jobs: int
+    ) -> tuple[Nearest, int]:
+        """Return what is found, and how many pairs were compared."""
         bounds = _coords(numbers, self._basis)
         on_grid: tuple[Any, Any, Any, Any] = (None, None, None, None)
         if coords is not None and self.grid is not None:
@@ -151,10 +195,31 @@ class NeighborIndex:
                 np.asarray(self.grid.resolution, np.int32),
                 widths,
             )
-        distances, objects, n_widened, isolated = self._index.search(
-            _kernel_arrays(numbers), bounds, k, *on_grid, reach, None, None, 0.0, jobs
+        narrow: tuple[Any, Any, float] = (None, None, 0.0)
+        if self._narrow and self._narrow[0] is not None:
+            narrowing, objects = self._narrow[0]
+            rows = narrowing.rows(numbers)
+            if rows is not None:
+                narrow = objects, rows, narrowing.error
+        distances, objects, n_widened, isolated, n_compared = self._index.search(
+            _kernel_arrays(numbers), bounds, k, *on_grid, reach, *narrow, jobs
         )
-        return Nearest(distances, objects, n_widened, isolated.astype(bool))
+        return Nearest(distances, objects, n_widened, isolated.astype(bool)), n_compared
+
+
+def _first(coords: NDArray[np.float64] | None, n: int) -> NDArray[np.float64] | None:
+    return None if coords is None else coords[:n]
+
+
+def _joined(parts: list[Nearest]) -> Nearest:
+    if len(parts) == 1:
+        return parts[0]
+    return Nearest(
+        np.concatenate([part.distances for part in parts]),
+        np.concatenate([part.objects for part in parts]),
+        np.concatenate([part.n_widened for part in parts]),
+        np.concatenate([part.isolated for part in parts]),
+    )
 
 
 def check_reach(reach: Any) -> float | Literal["auto"]:
@@ -181,7 +246,8 @@ def _bounding_basis(numbers: Any, first: NDArray[np.float64] | None) -> NDArray[
     if d <= _BOUNDS:
         basis = np.eye(d)
     else:
-        sample = numbers[:: -(-n // _SAMPLE)]
+        n_rows = _SAMPLE if is_sparse(numbers) else len(narrow_sample(numbers))
+        sample = numbers[:: -(-n // n_rows)]
         basis = project(sample, _BOUNDS, normalize=False, random_state=0).components
     if first is not None:
         basis = np.vstack((first, basis))
@@ -189,4 +255,9 @@ def _bounding_basis(numbers: Any, first: NDArray[np.float64] | None) -> NDArray[
 
 
 def _coords(numbers: Any, basis: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.ascontiguousarray(numbers @ basis.T, np.float64)
+    if is_sparse(numbers):
+        return np.ascontiguousarray(numbers @ basis.T, np.float64)
+    coords = np.empty((len(numbers), len(basis)))
+    for first in range(0, len(numbers), _ROWS):
+        np.matmul(numbers[first : first + _ROWS], basis.T, out=coords[first : first + _ROWS])
+    return coords

@@ -62,14 +62,15 @@ def grow_settings(model: Any) -> dict[str, Any]:
     depth, leaves = model.max_depth, model.max_leaf_nodes
     bayes, pays = criterion == "bayes_factor", kappa is None and criterion in PAYING
     prior = check_choice(getattr(model, "prior", "k2"), "prior", PRIORS)
-    k2 = prior == "k2"
+    k2, by_leaf = prior == "k2", pays and hasattr(model, "prior") and not model._merge
     return {
         "criterion": criterion,
         "unit": 1.0,
         "prior": prior,
         "prior_weight": _prior_weight(model.prior_weight, bayes, 0.5 if pays and k2 else 1.0),
         "log_kappa": 0.0 if kappa is None else math.log(kappa),
-        "split_prices": None if pays else (),
+        "leaf_prices": by_leaf,
+        "split_prices": None if pays and not by_leaf else (),
         "min_leaf": check_int(model.min_samples_leaf, "min_samples_leaf", 1),
         "max_depth": -1 if depth is None else min(check_int(depth, "max_depth", 1), MOST),
         "max_leaves": -1 if leaves is None else min(check_int(leaves, "max_leaf_nodes", 1), MOST),
@@ -103,9 +104,9 @@ def split_prices(
     settings: dict[str, Any],
     n_targets: int,  # columns that are not asked about: one or none
 ) -> NDArray[np.float64]:
-    """Return what a split of each column costs: -log P(split), in nats.
+    """Return what a split of each column costs where no leaf has prices of its own, in nats.
 
-    All columns that could be split are equally probable, and so are all splits of a column. A
+    That is -log P(split): all columns are equally probable, and so are all splits of a column. A
     column of k labels has a split for each of them, or k - 1 thresholds; with complete splits one
     more. Where there are few, a split is still less probable than none: one in ten.
 
@@ -150,9 +151,7 @@ def averages(settings: dict[str, Any]) -> bool:
 
     A leaf of a graph may have several ways to it, and numbers have no probabilities.
     """
-    prices = settings["split_prices"]
-    pays = settings["criterion"] in PAYING and (prices is None or len(prices) > 0)
-    return pays and not settings["merge"]
+    return bool(settings["leaf_prices"])
 
 
 def fixed_weights(weights: Any, *, fine: bool = False) -> tuple[Any, float]:

@@ -30,10 +30,8 @@ from tacit.tree.growth.settings import (
     fixed_weights,
     grow_settings,
     learnt_kappa,
-    log_structure,
-    price_splits,
 )
-from tacit.tree.model import TreeModel
+from tacit.tree.model import TreeModel, paid_for_leaves
 from tacit.tree.network.forest import Arcs, DerivedFromForest, Forest
 from tacit.tree.network.growth import grow_network
 from tacit.tree.network.recommend import is_one_basket, rank_items, read_basket
@@ -277,9 +275,6 @@ class DependencyNetwork(Estimator):
         spec = self._input.without(position)
         nodes = nodes_without(position, self.forest_.tree(position), schema)
         name = schema.names[position]
-        growth = grow_settings(tree)
-        price_splits(growth, schema.arities, ordered_columns(schema))
-        columns = self.forest_.tree(position).column
         learnt = {key: self._learnt_by[key] for key in self._learnt_by.keys() - {"splits"}}
         tree._model = TreeModel(
             nodes,
@@ -287,10 +282,11 @@ class DependencyNetwork(Estimator):
             None,
             spec,
             target_name=name,
-            log_structure=log_structure(columns, growth["split_prices"]),
             averaged=self._derived.averaged,
             **{**learnt, "prior_weight": self._derived.prior_weight},
         )
+        if grow_settings(tree)["leaf_prices"]:
+            tree._model.log_structure = paid_for_leaves(tree._model)
         tree.classes_ = class_labels(schema.labels[position].items)
         tree.n_classes_ = len(tree.classes_)
         spec.note(tree)

@@ -10,7 +10,7 @@ import numpy as np
 from tacit import _core
 from tacit.machine import available_memory
 from tacit.progress import show_progress
-from tacit.tree.growth.settings import even_settings, price_splits
+from tacit.tree.growth.settings import even_settings
 from tacit.tree.network.forest import Forest, join_forests
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ def grow_network(
     )  # fmt: skip
     pairs = _count_pairs(table, n_jobs) if weights is None else None
     n = len(schema)
-    price_splits(settings, schema.arities, ordered)
     # Ctrl-C is heard inside the kernel, too; batches are only for showing progress.
     step = max(n_jobs, -(-n // _BATCHES)) if verbose else n
     unit = settings["unit"]

@@ -13,7 +13,7 @@ from tacit.statistic import Statistic
 from tacit.table.input_spec import note_names
 from tacit.table.targets import class_labels, refuse_missing
 from tacit.tree.growth.coding import ordered_columns
-from tacit.tree.growth.settings import fixed_leaf, float_total, price_splits, weight_unit
+from tacit.tree.growth.settings import fixed_leaf, float_total, weight_unit
 from tacit.tree.growth.target import NO_CLASS_WEIGHTS, class_weights
 from tacit.tree.network.forest import Forest, join_forests
 from tacit.tree.nodes import Nodes
@@ -103,7 +103,6 @@ def _level_growth(
         settings["unit"] = weight_unit(float_total(summary.total), integral=summary.integral)
         weights = replace(weights, unit=settings["unit"])
     settings["min_leaf"] = fixed_leaf(settings["min_leaf"], settings["unit"])
-    price_splits(settings, table.schema.arities, ordered)
     return LevelGrowth(table, weights, ordered, settings, n_jobs, verbose)
 
 

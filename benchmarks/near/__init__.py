@@ -1,0 +1,1 @@
+"""Near objects: neighbours, clusters and support vectors, beside exact and approximate peers."""
