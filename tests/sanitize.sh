@@ -26,6 +26,7 @@ sys.exit(pytest.main(options + sys.argv[1:]))
 run tests/kernels/test_tree*.py tests/kernels/test_forest*.py tests/kernels/test_block*.py \
   tests/kernels/test_near*.py tests/kernels/test_cut*.py tests/kernels/test_smo*.py \
   tests/kernels/test_number*.py tests/counts/test_adtree.py tests/counts/test_adtree_files.py \
+  tests/counts/test_adtree_blocks.py \
   tests/network/test_scores.py tests/network/test_search.py tests/network/test_chow_liu.py \
   tests/network/test_best_branching.py tests/network/test_bits.py tests/network/test_junction.py &
 half=$!

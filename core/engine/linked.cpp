@@ -113,10 +113,12 @@ struct Chosen {
           for (std::int64_t k = 0; k < n; ++k) own[k] = source[k];
       });
     }
-    const std::uint32_t* source = records.times + from;
-    if (!records.times)
+    if (!records.times) {
       std::fill_n(times, n, 1u);
-    else if (positions)
+      return;
+    }
+    const std::uint32_t* source = records.times + from;
+    if (positions)
       for (std::int64_t k = 0; k < n; ++k) times[k] = source[positions[k]];
     else
       std::copy_n(source, n, times);

@@ -221,7 +221,7 @@ def read_arrays(
 ) -> tuple[str, dict[str, Any]]:
     """Return the kind of a file and its arrays, checked and read-only; mapped if asked for.
 
-    With `later`, large arrays that have checksums by block are :class:`BlockArray`.
+    With `later`, large arrays that the kind has in blocks are :class:`BlockArray`.
     """
     if not Path(path).is_file():
         raise FileError(path, "no such file")
@@ -237,11 +237,12 @@ def read_arrays(
         whole = np.memmap(file, np.uint8, "r") if mmap else None
         if whole is not None:
             size = len(whole)  # of what is there, should the file have changed
+        in_blocks = class_of(kind)._in_blocks if later and kind in KINDS else ()
         arrays: dict[str, Any] = {}
         for name, entry in header.items():
             dtype, shape, start, end = _layout(path, name, entry, size - begin)
             mapped = None if whole is None else whole[begin + start : begin + end].view(np.ndarray)
-            if later and end - start >= LEAST and name + _BLOCKS in header:
+            if name in in_blocks and end - start >= LEAST and name + _BLOCKS in header:
                 arrays[name] = BlockArray(path, file.fileno(), begin + start, dtype, shape, mapped)
                 continue
             if mapped is None:

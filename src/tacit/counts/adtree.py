@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.counts.records import StoredRecords
+    from tacit.counts.repeated import PartitionedRecords
 
 __all__ = ["ADTree", "TreeStats", "common_fractions"]
 
@@ -79,27 +80,29 @@ class ADTree(Counter, store.Saved):
 
     def __init__(
         self,
-        table: StoredRecords,
+        table: StoredRecords | PartitionedRecords,
         *,
         leaf_size: int = _LEAF_SIZE,
         max_depth: int | None = None,
         memory_limit: int | None = None,
         min_count: int = 1,
     ) -> None:
+        records: Any = table
         if getattr(table, "in_partitions", False) is True:
             half = (available_memory() or 2**62) // 2
-            table = Repeated.of_partitions(table, half if memory_limit is None else memory_limit)
-        super().__init__(table)
+            limit = half if memory_limit is None else _setting(memory_limit, "memory_limit", 1)
+            records = Repeated.of_partitions(records, limit)
+        super().__init__(records)
         self.leaf_size = _setting(leaf_size, "leaf_size", 1)
         self.max_depth = None if max_depth is None else _setting(max_depth, "max_depth", 0)
         self.memory_limit = (
             None if memory_limit is None else _setting(memory_limit, "memory_limit", 1)
         )
         self.min_count = _setting(min_count, "min_count", 1)
-        if self.min_count > 1 and table.weights is not None:
-            what = "partitions" if isinstance(table, Repeated) else "weighted records"
+        if self.min_count > 1 and records.weights is not None:
+            what = "partitions" if isinstance(records, Repeated) else "weighted records"
             raise InputError(f"min_count: counts of {what} are all kept; it must be 1")
-        self._order = _tree_order(table)
+        self._order = _tree_order(records)
         self._path: str | os.PathLike[str] = ""  # of the file it was loaded from
         self._tree = self._plant()
 

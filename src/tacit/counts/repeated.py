@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -15,10 +15,31 @@ from tacit.machine import human_bytes
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tacit.counts.distinct import CountedWords
     from tacit.schema import Schema
+    from tacit.statistic import Statistic
     from tacit.store import State
 
-__all__ = ["Repeated"]
+__all__ = ["PartitionedRecords", "Repeated"]
+
+
+class PartitionedRecords(Protocol):
+    """What is asked of records in partitions: a :class:`tacit.PartitionedTable`."""
+
+    @property
+    def schema(self) -> Schema:
+        """Columns, labels and defaults."""
+
+    @property
+    def weighted(self) -> bool:
+        """Whether records have weights."""
+
+    @property
+    def partition_sizes(self) -> NDArray[np.int64]:
+        """The number of records of each partition."""
+
+    def reduce(self, statistic: Statistic[CountedWords], *, what: str = ...) -> CountedWords:
+        """Return a statistic of all records, in one pass."""
 
 
 class Repeated:
@@ -40,7 +61,7 @@ class Repeated:
         self.total = int(times.sum())
 
     @classmethod
-    def of_partitions(cls, table: Any, memory: int) -> Repeated:
+    def of_partitions(cls, table: PartitionedRecords, memory: int) -> Repeated:
         """Return the distinct records of a table in partitions, in one pass.
 
         Parameters
