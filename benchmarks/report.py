@@ -60,18 +60,26 @@ def compare(
     return statistics.median(mine), statistics.median(theirs)
 
 
-def times_once(work: Callable[[], Any]) -> list[float]:
+def times_once(
+    work: Callable[[], Any], clock: Callable[[], float] = time.perf_counter
+) -> list[float]:
     gc.collect()
     gc.disable()  # as timeit does: passes over all that a benchmark has imported are not its work
-    start = time.perf_counter()
+    start = clock()
     result = work()
-    taken = time.perf_counter() - start
+    taken = clock() - start
     gc.enable()
     del result
     return [taken]
 
 
-def race(works: Mapping[str, Work], repeats: int = 5, *, warm_up: bool = True) -> dict[str, float]:
+def race(
+    works: Mapping[str, Work],
+    repeats: int = 5,
+    *,
+    warm_up: bool = True,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, float]:
     """Return the median seconds of each piece of work, run in turns so that noise hits all alike.
 
     A piece of work is something to call, or a pair: what to call before, which takes no part in
@@ -81,10 +89,10 @@ def race(works: Mapping[str, Work], repeats: int = 5, *, warm_up: bool = True) -
     for turn in range(repeats + warm_up):
         for name, work in works.items():
             if callable(work):
-                seconds = times_once(work)
+                seconds = times_once(work, clock)
             else:
                 prepare, timed = work
-                seconds = times_once(functools.partial(timed, prepare()))
+                seconds = times_once(functools.partial(timed, prepare()), clock)
             if turn >= warm_up:
                 taken[name] += seconds
     return {name: statistics.median(seconds) for name, seconds in taken.items()}
@@ -174,10 +182,11 @@ def versions(*packages: str) -> str:
 class Section:
     """One benchmark's part of the page: paragraphs and tables, printed as they come."""
 
-    def __init__(self, name: str, title: str) -> None:
+    def __init__(self, name: str, title: str, level: int = 2) -> None:
         self.name = name
+        self.level = level
         self.lines: list[str] = []
-        self.say(f"## {title}", "")
+        self.say(f"{'#' * level} {title}", "")
 
     def say(self, *lines: str) -> None:
         """Add lines, and print them."""
@@ -192,7 +201,7 @@ class Section:
 
     def part(self, title: str, *paragraphs: str) -> None:
         """Begin a part: its heading, and what is said before its figures."""
-        for text in (f"### {title}", *paragraphs):
+        for text in (f"{'#' * (self.level + 1)} {title}", *paragraphs):
             self.say(text, "")
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

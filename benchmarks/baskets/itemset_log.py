@@ -131,7 +131,7 @@ def same(found: list[dict[str, Any] | str]) -> None:
 def wide(n_jobs: int, timeout: float = 120.0) -> None:
     """Mine more baskets than mlxtend can, in memory."""
     m, n, per = WIDE
-    section = Section("itemsets-wide", f"Itemsets: {m:,} baskets, {n:,} items")
+    section = Section("itemsets-wide", f"Itemsets: {m:,} baskets, {n:,} items", 3)
     here = [name for name in ("rusket",) if importlib.util.find_spec(name)]
     section.made_with(*here)
     section.say(
@@ -185,7 +185,7 @@ LAWS = {
 def streamed(law: str, n_jobs: int, timeout: float = 120.0) -> None:
     """Mine a log that is read from Parquet, within a limit of memory."""
     section = Section(
-        f"itemsets-streamed-{law}", f"Itemsets: {N_BASKETS:,} baskets from Parquet, {law}"
+        f"itemsets-streamed-{law}", f"Itemsets: {N_BASKETS:,} baskets from Parquet, {law}", 3
     )
     here = [name for name in ("rusket",) if importlib.util.find_spec(name)]
     section.made_with(*here, "pyarrow")

@@ -47,6 +47,7 @@ PACKAGES = {
 }
 KINDS = ("all", "closed", "maximal")
 START, DIGEST = 300.0, 300.0  # seconds: to read the data, and to compare long answers
+MOST_CELLS = 4e9  # of the frame of booleans that mlxtend asks for
 
 
 def ways(name: str, kind: str) -> list[str]:
@@ -148,7 +149,7 @@ def best(measured: list[dict[str, Any] | None], sets: str) -> dict[str, Any] | N
 
 def head_to_head(data: str, limit: float, n_jobs: int) -> None:
     """Mine a data set with all that is installed, and write its section."""
-    section = Section(f"itemsets-{data}", f"Itemsets: {data}")
+    section = Section(f"itemsets-{data}", f"Itemsets: {data}", 3)
     here = [name for name, package in PACKAGES.items() if importlib.util.find_spec(package)]
     section.made_with(*here)
     held = load(data)
@@ -166,6 +167,9 @@ def head_to_head(data: str, limit: float, n_jobs: int) -> None:
         "are read before.",
         "",
     )
+    too_wide = {"mlxtend"} & set(here) if m * n > MOST_CELLS else set()
+    if too_wide:
+        section.say(f"mlxtend asks for {m * n / 1e9:.0f} GB here, and was not run.", "")
     lists = [name for name in here if name in ("pyfim", "efficient-apriori", "PAMI")]
     matrices = [name for name in here if name in ("rusket", "mlxtend")]
     questions = [(kind, least) for kind in KINDS for least in LEAST[data][kind != "all"]]
@@ -173,6 +177,7 @@ def head_to_head(data: str, limit: float, n_jobs: int) -> None:
     peers = {
         who: run(data, who, [q for q in questions if who in ways(name, q[0])], limit)
         for name in here
+        if name not in too_wide
         for who in dict.fromkeys(who for kind in KINDS for who in ways(name, kind))
     }
     every = [q for q in questions if q[0] == "all"] if "rusket" in here and n_jobs > 1 else []
@@ -184,7 +189,8 @@ def head_to_head(data: str, limit: float, n_jobs: int) -> None:
         assert mine[1]["sets"] == sets
         shown: dict[str, str] = {}
         for name in here:
-            found = [peers[who].get(question) for who in ways(name, question[0])]
+            asked = [] if name in too_wide else ways(name, question[0])
+            found = [peers[who].get(question) for who in asked]
             shown[name] = cell(best(found, sets), sets) if found else "–"
         fim = best([peers.get(who, {}).get(question) for who in ways("pyfim", "all")], sets)
         both = [cell(one.get(question), sets).split(",")[0] for one in two]

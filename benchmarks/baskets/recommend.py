@@ -324,11 +324,11 @@ def main() -> None:
     here = [name for name in ("implicit", "sansa") if importlib.util.find_spec(name)]
     for name in asked:
         if name == "wide":
-            section = Section("recommend-wide", "Recommendations among very many items")
+            section = Section("recommend-wide", "Recommendations among very many items", 3)
             section.made_with("numpy", "scipy")
             wide(section)
         else:
-            section = Section(f"recommend-{name}", f"Recommendations: {name}")
+            section = Section(f"recommend-{name}", f"Recommendations: {name}", 3)
             section.made_with("numpy", "scipy", *here)
             quality(section, DATA[name]())
         section.write()

@@ -165,7 +165,7 @@ def compare(task: Task) -> list[str]:
 
 def write_times() -> None:
     """Write how long searches take."""
-    section = Section("significant-rules", "Significant rules")
+    section = Section("significant-rules", "Significant rules", 3)
     section.made_with("numpy", "scipy", note="One thread on one core.")
     section.say(
         f"All conjunctions that a target depends on, Fisher's test, two-sided, {N_PERMUTATIONS:,} "
@@ -196,7 +196,7 @@ def write_times() -> None:
 def write_errors() -> None:
     """Write how often anything is reported where the target depends on nothing."""
     most = int(stats.binom.ppf(0.999, N_RUNS, ALPHA))
-    section = Section("significant-rules-noise", "Significant rules of permuted labels")
+    section = Section("significant-rules-noise", "Significant rules of permuted labels", 3)
     section.say(
         f"The same data, {N_RUNS} times with permuted labels, so that all that is reported is "
         f"wrong; `alpha` is {ALPHA}. By chance anything is reported in more than {most} of "

@@ -1,4 +1,4 @@
-"""Circuits of deeprob-kit, in an environment of its own, within a limit of time."""
+"""Circuits of deeprob-kit and SPFlow, each in an environment of its own, within a limit of time."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.density.circuits import LEARNERS
 from benchmarks.density.data import DataSet, dense
-from benchmarks.density.deeprob_kit import LEARNERS
 
-PYTHON = Path(__file__).parents[2] / ".venv-deeprob" / "bin" / "python"
+ROOT = Path(__file__).parents[2]
 LIMIT = 60  # CPU seconds for all settings of a learner on one set
 
 
@@ -27,9 +27,14 @@ class Result(NamedTuple):
     complete: bool  # all settings were tried in time
 
 
-def at_hand() -> bool:
-    """Whether the environment is there."""
-    return PYTHON.exists()
+def python(learner: str) -> Path:
+    """Return the interpreter that has the library of a learner."""
+    return ROOT / f".venv-{LEARNERS[learner].library}" / "bin" / "python"
+
+
+def at_hand() -> list[str]:
+    """Return the learners whose environment is there."""
+    return [name for name in LEARNERS if python(name).exists()]
 
 
 def learn(data: DataSet, learner: str, seed: int = 0) -> Result:
@@ -38,10 +43,11 @@ def learn(data: DataSet, learner: str, seed: int = 0) -> Result:
         file = Path(folder) / "parts.npz"
         np.savez(file, train=dense(data.train), valid=dense(data.valid), test=dense(data.test))
         asked = {"learner": learner, "seed": seed, "limit": LIMIT, "file": str(file)}
-        script = Path(__file__).with_name("deeprob_kit.py")
+        script = Path(__file__).with_name("circuits.py")
         done = subprocess.run(
-            [str(PYTHON), str(script)], input=json.dumps(asked), capture_output=True, text=True,
-            env=os.environ | {"OMP_NUM_THREADS": "1"}, check=False,
+            [str(python(learner)), str(script)], input=json.dumps(asked),
+            capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"},
+            check=False,
         )  # fmt: skip
     if done.returncode not in (0, -signal.SIGXCPU, -signal.SIGKILL):  # the last two: out of time
         raise RuntimeError(done.stderr)
@@ -54,5 +60,5 @@ def learn(data: DataSet, learner: str, seed: int = 0) -> Result:
 
 
 def learn_all(data: DataSet) -> dict[str, Result]:
-    """Return the result of each learner."""
-    return {name: learn(data, name) for name in LEARNERS}
+    """Return the result of each learner that is at hand."""
+    return {name: learn(data, name) for name in at_hand()}

@@ -1,1 +1,1 @@
-"""Near objects: exact neighbours, clusters and support vectors, beside exact and approximate peers."""
+"""Near objects: neighbours, clusters and support vectors, beside exact and approximate peers."""

@@ -91,12 +91,12 @@ def held_out(X: NDArray[Any], targets: NDArray[Any], make: Callable[..., Questio
 
 def centred_priors(section: Section) -> None:
     """Write the table."""
-    section.part(
-        "Centred priors",
+    section.say(
         f"Conditional log-likelihood over {FOLDS} folds of training parts ({RECORDS:,} records and "
         f"{TARGETS} targets at most; a prototype that grows the trees of binary columns). A leaf's "
         "prior is worth two records or one, shared evenly (1 and ½ for each label), or as all "
         "records are, or as those of the node above are; growth and probabilities use the same.",
+        "",
     )
     choices = [(centre, weight) for centre in CENTRES for weight in WEIGHTS]
     rows = []

@@ -1,7 +1,12 @@
-"""Trees and dependency networks: growth against peers and the dense view, and what is learnt."""
+"""Trees and dependency networks: growth against peers and the dense view, and what is learnt.
+
+Names of parts may be given: one, rows, columns, learnt.
+"""
 
 from __future__ import annotations
 
+import functools
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +31,9 @@ SAMPLED = 3  # targets of the large table that scikit-learn grows trees for
 ROW = 100  # fits timed in a row where one is short
 PAPER = {"television": 13, "msweb": 35, "msnbc": 127}
 TREE: dict[str, Any] = {"criterion": "entropy", "max_leaf_nodes": LEAVES}
+
+
+cpu_race = functools.partial(race, clock=time.process_time)
 
 
 def times_of(ratio: float) -> str:
@@ -76,8 +84,8 @@ def one_tree(section: Section, tables: dict[str, tacit.Table]) -> None:
     section.part(
         "One tree",
         f"The column at the 95th percentile of popularity given all others, entropy, at most "
-        f"{LEAVES} leaves, one thread. scikit-learn's tree has the same number of leaves and the "
-        "same training likelihood (checked). XGBoost and LightGBM grow one tree of another kind "
+        f"{LEAVES} leaves, one thread, CPU time. scikit-learn's tree has the same number of leaves "
+        "and the same training likelihood (checked). XGBoost and LightGBM grow one tree of another kind "
         'by gradients; their matrix is built once and timed apart. "From scratch" is tacit\'s '
         "tree with the value-wise view of the table, which is made once and kept, built anew. On "
         f'the two small tables {ROW} fits in a row are timed, on both sides; "alone" is one fit, '
@@ -98,8 +106,8 @@ def one_tree(section: Section, tables: dict[str, tacit.Table]) -> None:
             "ours": lambda m=model, t=table, k=label, n=row: in_a_row(lambda: m.fit(t, k), n),
             "theirs": lambda p=peer, x=x, y=y, n=row: in_a_row(lambda: p.fit(x, y), n),
         }
-        ours, theirs = (taken / row for taken in race(fits, 1 if large else 7).values())
-        fast = race(
+        ours, theirs = (taken / row for taken in cpu_race(fits, 1 if large else 7).values())
+        fast = cpu_race(
             {
                 "alone": lambda m=model, t=table, k=label: m.fit(t, k),
                 "scratch": (lambda t=table: unasked(t), lambda t, m=model, k=label: m.fit(t, k)),
@@ -148,9 +156,9 @@ def xgboost_tree(x: Any, y: Any) -> tuple[float, float]:
         "objective": "binary:logistic", "tree_method": "hist", "grow_policy": "lossguide",
         "max_leaves": LEAVES, "max_depth": 0, "nthread": 1, "min_child_weight": 0, "lambda": 0,
     }  # fmt: skip
-    made = race({"m": lambda: xgboost.QuantileDMatrix(rows, y, nthread=1)}, 3)["m"]
+    made = cpu_race({"m": lambda: xgboost.QuantileDMatrix(rows, y, nthread=1)}, 3)["m"]
     data = xgboost.QuantileDMatrix(rows, y, nthread=1)
-    tree = race({"t": lambda: xgboost.train(settings, data, num_boost_round=1)}, 3)["t"]
+    tree = cpu_race({"t": lambda: xgboost.train(settings, data, num_boost_round=1)}, 3)["t"]
     return tree, made
 
 
@@ -167,7 +175,7 @@ def lightgbm_tree(x: Any, y: Any) -> float:
     def run() -> None:
         lightgbm.train(settings, lightgbm.Dataset(rows, y), num_boost_round=1)
 
-    return race({"l": run}, 1, warm_up=x.shape[0] < 100_000)["l"]
+    return cpu_race({"l": run}, 1, warm_up=x.shape[0] < 100_000)["l"]
 
 
 def network(section: Section, tables: dict[str, tacit.Table]) -> None:
@@ -293,18 +301,39 @@ def against_dense(section: Section, tables: dict[str, tacit.Table]) -> None:
     section.table(("table", "sparse", "dense view", "ratio", "the paper", "m·n/l"), rows)
 
 
-def main() -> None:
-    section = Section("trees", "Decision trees and dependency networks")
-    section.made_with("scikit-learn", "xgboost", "lightgbm", "numpy", "scipy")
-    tables = {"television": make_television(), "msweb": make_msweb(), "msnbc": make_msnbc()}
-    one_tree(section, tables)
-    sparse_rows(section)
+def made() -> dict[str, tacit.Table]:
+    return {"television": make_television(), "msweb": make_msweb(), "msnbc": make_msnbc()}
+
+
+def columns(section: Section) -> None:
+    """Write what takes a tree for every column."""
+    tables = made()
     network(section, tables)
     against_dense(section, tables)
-    del tables
+
+
+def learnt(section: Section) -> None:
+    """Write what is learnt from real data."""
     recommendations(section)
     graphs(section)
-    section.write()
+
+
+PARTS: dict[str, tuple[str, Callable[[Section], None]]] = {
+    "one": ("Decision trees", lambda section: one_tree(section, made())),
+    "rows": ("Decision trees of sparse rows", sparse_rows),
+    "columns": ("Dependency networks", columns),
+    "learnt": ("What trees and networks learn", learnt),
+}
+
+
+def main() -> None:
+    """Write the sections."""
+    for name in sys.argv[1:] or PARTS:
+        title, measure = PARTS[name]
+        section = Section(f"trees-{name}", title)
+        section.made_with("scikit-learn", "xgboost", "lightgbm", "numpy", "scipy")
+        measure(section)
+        section.write()
 
 
 if __name__ == "__main__":

@@ -119,19 +119,14 @@ def graphs(section: Section) -> None:
     for name, frame in frames.items():
         target = "class" if "class" in frame.columns else frame.columns[0]
         runs = [seed_of(frame, target, seed) for seed in range(SEEDS)]
-        for splits in ("binary", "both"):
-            for run in runs:
-                assert run[f"graph, {splits} score"] >= run[f"tree, {splits} score"] - 1e-6, name
         for model in (*MODELS, "scikit-learn"):
             correct = [run[model] for run in runs]
-            scores = [run[f"{model} score"] for run in runs if f"{model} score" in run]
             leaves = [run[f"{model} leaves"] for run in runs]
             rows.append(
                 (
                     name,
                     model,
                     f"{100 * np.mean(correct):.2f} ± {100 * np.std(correct, ddof=1):.2f}",
-                    f"{np.mean(scores):,.1f}" if scores else "–",
                     f"{np.mean(leaves):.0f}",
                 )
             )
@@ -139,10 +134,10 @@ def graphs(section: Section) -> None:
         f"{SEEDS} splits into two thirds to learn from and a third to test on. Trees and graphs of "
         "tacit by the Bayes factor, with binary splits (the default) or with complete ones too; "
         "scikit-learn's tree has its `max_leaf_nodes` and `min_samples_leaf` chosen by five-fold "
-        "cross-validation, on ordinal codes. A graph's score is never below its tree's (checked).",
+        "cross-validation, on ordinal codes.",
         "",
     )
-    section.table(("data", "model", "correct on test, %", "Bayes score", "leaves"), rows)
+    section.table(("data", "model", "correct on test, %", "leaves"), rows)
 
 
 def adult_frame() -> pl.DataFrame:
@@ -150,7 +145,7 @@ def adult_frame() -> pl.DataFrame:
 
 
 def seed_of(frame: pl.DataFrame, target: str, seed: int) -> dict[str, float]:
-    """Fit all three on one split; return fractions of correct predictions, scores and leaves."""
+    """Fit all three on one split; return fractions of correct predictions, and leaves."""
     learn, test = train_test_split(np.arange(frame.height), test_size=1 / 3, random_state=seed)
     results: dict[str, float] = {}
     given, asked = frame[learn], frame[test]
@@ -161,7 +156,6 @@ def seed_of(frame: pl.DataFrame, target: str, seed: int) -> dict[str, float]:
         model = make(splits=splits, unseen="default")
         model.fit(given, target)
         results[name] = float(np.mean(model.predict(asked.drop(target)) == truth))
-        results[f"{name} score"] = model.score_
         results[f"{name} leaves"] = model.n_leaves_
     plain = ordinal(frame.drop(target))
     y = frame[target].to_numpy()

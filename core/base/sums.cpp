@@ -6,8 +6,8 @@
 
 namespace tacit {
 
-FixedWeights::FixedWeights(const double* weights, std::int64_t n)
-    : units_(static_cast<std::size_t>(n)) {
+FixedWeights::FixedWeights(const double* weights, std::int64_t n, bool whole)
+    : units_(static_cast<std::size_t>(n)), whole_(whole) {
   const double largest = n > 0 ? *std::max_element(weights, weights + n) : 0.0;
   int top = 0;  // every weight is below 2^top, so their sum is below 2^(top + bits of n)
   if (largest > 0) std::frexp(largest, &top);

@@ -17,11 +17,13 @@ __extension__ typedef __int128 Int128;
 class FixedWeights {
  public:
   FixedWeights() = default;
-  FixedWeights(const double* weights, std::int64_t n);
+  // whole: weights say how often records occur, and sums are handed out as whole numbers.
+  FixedWeights(const double* weights, std::int64_t n, bool whole = false);
 
   bool empty() const { return units_.empty(); }
   Int128 operator[](std::size_t record) const { return units_[record]; }
   Int128 total() const { return total_; }
+  bool whole() const { return whole_; }
   double to_double(Int128 units) const;
   std::int64_t bytes() const { return static_cast<std::int64_t>(units_.size() * sizeof(Int128)); }
 
@@ -29,6 +31,7 @@ class FixedWeights {
   std::vector<Int128> units_;
   Int128 total_ = 0;
   int exponent_ = 0;
+  bool whole_ = false;
 };
 
 }  // namespace tacit

@@ -58,7 +58,7 @@ nb::object shape_of(const ColumnStore& store, const Positions& columns) {
 // Calls fill(Result) for a result of the kind the store's records ask for.
 template <class Fill>
 nb::object filled(const ColumnStore& store, const nb::object& shape, const Fill& fill) {
-  if (store.weighted()) {
+  if (!store.counts_whole()) {
     auto [array, sums] = empty_array<double>(shape);
     fill(Result{nullptr, sums});
     return array;
@@ -70,8 +70,8 @@ nb::object filled(const ColumnStore& store, const nb::object& shape, const Fill&
 
 nb::object cells_to_numpy(const ColumnStore& store, SparseCells&& result) {
   const std::size_t n = result.cells.size();
-  nb::object counts = store.weighted() ? nb::cast(to_numpy(std::move(result.sums), {n}))
-                                       : nb::cast(to_numpy(std::move(result.counts), {n}));
+  nb::object counts = store.counts_whole() ? nb::cast(to_numpy(std::move(result.counts), {n}))
+                                           : nb::cast(to_numpy(std::move(result.sums), {n}));
   return nb::make_tuple(to_numpy(std::move(result.cells), {n}), counts);
 }
 
@@ -263,17 +263,17 @@ void register_engines(nb::module_& m) {
           "__init__",
           [](ColumnStore* self, std::int64_t n_records, const In<std::int64_t>& offsets,
              const In<std::int64_t>& defaults, const In<std::int64_t>& start,
-             const In<std::int32_t>& rows, const std::optional<In<double>>& weights) {
+             const In<std::int32_t>& rows, const std::optional<In<double>>& weights, bool whole) {
             new (self) ColumnStore(n_records, static_cast<std::int64_t>(defaults.size()),
                                    offsets.data(), defaults.data(), start.data(), rows.data(),
-                                   weights ? weights->data() : nullptr);
+                                   weights ? weights->data() : nullptr, whole);
           },
           nb::arg("n_records"), nb::arg("offsets").noconvert(), nb::arg("defaults").noconvert(),
           nb::arg("start").noconvert(), nb::arg("rows").noconvert(), nb::arg("weights").none(),
-          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
-          nb::keep_alive<1, 6>(),
+          nb::arg("whole") = false, nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+          nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
           nb::sig("def __init__(self, n_records: int, offsets: Ints, defaults: Ints, start: Ints, "
-                  "rows: Indices, weights: Floats | None) -> None"))
+                  "rows: Indices, weights: Floats | None, whole: bool = False) -> None"))
       .def_prop_ro("nbytes", &ColumnStore::bytes);
   nb::class_<Engine>(m, "Engine", "Anything that makes contingency tables.")
       .def("dense", dense, nb::arg("columns"), nb::arg("given"), nb::arg("first"), nb::arg("last"),

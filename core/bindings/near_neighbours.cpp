@@ -77,10 +77,10 @@ class NeighboursOf : public Neighbours {
       : index_(view(rows, static_cast<const Own*>(nullptr)), coords, n_coords_, n_split, cells,
                n_jobs, signal_pending) {}
   std::int64_t search(const Rows& queries, const double* coords, const NearGrid& grid,
-              const NearNarrow& narrow, std::int64_t k, const NearAnswer& answer,
-              int n_jobs) const override {
-    return index_.search(view(queries, static_cast<const Own*>(nullptr)), coords, grid, narrow, k, answer,
-                  n_jobs, signal_pending);
+                      const NearNarrow& narrow, std::int64_t k, const NearAnswer& answer,
+                      int n_jobs) const override {
+    return index_.search(view(queries, static_cast<const Own*>(nullptr)), coords, grid, narrow, k,
+                         answer, n_jobs, signal_pending);
   }
   DenseStore<double> narrow(const DenseNumbers<double>& rows, int n_jobs) const override {
     return {rows, index_.order(), index_.scale(), n_jobs, signal_pending};
@@ -202,8 +202,9 @@ nb::tuple search(const Index& self, const nb::object& numbers, const Square<doub
   Buffer<std::uint8_t> lonely(m);
   std::int64_t n_compared = 0;
   run([&] {
-    n_compared = index.search(rows, coords.data(), grid, less, k,
-                 {distances.data(), objects.data(), turns.data(), lonely.data()}, n_jobs);
+    n_compared =
+        index.search(rows, coords.data(), grid, less, k,
+                     {distances.data(), objects.data(), turns.data(), lonely.data()}, n_jobs);
   });
   return nb::make_tuple(to_numpy(std::move(distances), {m, columns}),
                         to_numpy(std::move(objects), {m, columns}), to_numpy(std::move(turns), {m}),
@@ -223,8 +224,8 @@ void register_near_neighbours(nb::module_& m) {
       .def("search", search, nb::arg("numbers"), nb::arg("coords").noconvert(), nb::arg("k"),
            nb::arg("cells").noconvert().none(), nb::arg("positions").noconvert().none(),
            nb::arg("resolution").noconvert().none(), nb::arg("widths").noconvert().none(),
-           nb::arg("reach"), nb::arg("narrow").none(),
-           nb::arg("narrow_numbers").noconvert().none(), nb::arg("error"), nb::arg("n_jobs"),
+           nb::arg("reach"), nb::arg("narrow").none(), nb::arg("narrow_numbers").noconvert().none(),
+           nb::arg("error"), nb::arg("n_jobs"),
            nb::sig("def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], "
                    "coords: Floats, k: int, cells: Indices | None, "
                    "positions: Floats | None, resolution: Indices | None, widths: Floats | None, "

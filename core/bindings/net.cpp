@@ -4,10 +4,13 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
 #include <memory>
 #include <string>
 
 #include "bindings/common.hpp"
+#include "net/exact.hpp"
 #include "net/search.hpp"
 
 namespace tacit::bindings {
@@ -329,8 +332,9 @@ class PyNetFamilies {
   }
 
   nb::tuple search(const std::vector<Parents>& start, int max_parents, const Flags& required,
-                   const Flags& forbidden, std::int64_t restarts, std::int64_t tabu,
-                   std::int64_t walks, bool swaps, std::uint64_t seed, double max_seconds,
+                   const Flags& forbidden, std::int64_t restarts, std::int64_t patience,
+                   std::int64_t tabu,
+                   std::int64_t walks, bool swaps, bool orders, std::uint64_t seed, double max_seconds,
                    int n_jobs, const std::optional<nb::callable>& tell) {
     const auto n = static_cast<std::size_t>(families_->columns().n_columns());
     require(start.size() == n, "start must be as many as columns");
@@ -339,7 +343,7 @@ class PyNetFamilies {
     require(required.size() == n * n && forbidden.size() == n * n,
             "required and forbidden must be squares of columns");
     const NetRules rules{
-        max_parents, required.data(), forbidden.data(), restarts, tabu, walks, swaps, seed,
+        max_parents, required.data(), forbidden.data(), restarts, patience, tabu, walks, swaps, orders, seed,
         max_seconds, n_jobs};
     const std::function<void(const NetProgress&)> report = [&](const NetProgress& now) {
       if (!tell) return;
@@ -359,6 +363,49 @@ class PyNetFamilies {
       trace.append(nb::make_tuple(each.restart, each.n_scored, each.score, each.seconds));
     return nb::make_tuple(best.parents, best.score, best.n_scored, best.n_moves, best.interrupted,
                           best.out_of_time, trace);
+  }
+
+  nb::tuple best_net(const std::vector<Parents>& known, int max_parents, const Flags& required,
+                     const Flags& forbidden, std::int64_t most_sets, std::int64_t most_nodes,
+                     double max_seconds, int n_jobs) {
+    auto* const families = dynamic_cast<HeldFamilies*>(families_.get());
+    require(families, "records must be in memory");
+    const auto n = static_cast<std::size_t>(families_->columns().n_columns());
+    require(n <= kMostExact, "columns must be at most 64");
+    require(known.size() == n, "known must be as many as columns");
+    require(required.size() == n * n && forbidden.size() == n * n,
+            "required and forbidden must be squares of columns");
+    std::vector<std::pair<int, Parents>> wanted;
+    for (std::size_t x = 0; x < n; ++x) {
+      check_family(static_cast<int>(x), known[x], static_cast<int>(n));
+      wanted.emplace_back(static_cast<int>(x), known[x]);
+    }
+    using Clock = std::chrono::steady_clock;
+    const auto begun = Clock::now();
+    bool late = false, interrupted = false;
+    const std::function<bool()> go_on = [&] {
+      late = max_seconds > 0 &&
+             std::chrono::duration<double>(Clock::now() - begun).count() > max_seconds;
+      return !late;
+    };
+    ParentSets sets;
+    ExactNet best{known, std::numeric_limits<double>::infinity(), false, 0};
+    run([&] {
+      try {
+        const ParentSetRules rules{max_parents, required.data(), forbidden.data(), n_jobs,
+                                   most_sets};
+        sets = find_parent_sets(*families, rules, signal_pending, go_on);
+        best = find_best_net(sets, known, families->scores(wanted), families->noise(),
+                             {most_nodes, n_jobs}, signal_pending, go_on);
+      } catch (const Interrupted&) {
+        interrupted = true;
+      }
+    });
+    if (interrupted) PyErr_Clear();  // the net that was known is the answer
+    std::int64_t n_sets = 0;
+    for (const auto& each : sets.of) n_sets += static_cast<std::int64_t>(each.size());
+    return nb::make_tuple(best.parents, best.bound, best.proven, interrupted, late, sets.n_scored,
+                          n_sets, best.n_nodes);
   }
 
  private:
@@ -424,16 +471,27 @@ void register_net(nb::module_& m) {
            nb::sig("def gains(self, n_jobs: int) -> Floats"),
            "What each arc gains over no parents at all: from × to.")
       .def("search", &PyNetFamilies::search, nb::arg("start"), nb::arg("max_parents"),
-           nb::arg("required"), nb::arg("forbidden"), nb::arg("restarts"), nb::arg("tabu"),
-           nb::arg("walks"), nb::arg("swaps"), nb::arg("seed"), nb::arg("max_seconds"),
+           nb::arg("required"), nb::arg("forbidden"), nb::arg("restarts"), nb::arg("patience"),
+           nb::arg("tabu"),
+           nb::arg("walks"), nb::arg("swaps"), nb::arg("orders"), nb::arg("seed"), nb::arg("max_seconds"),
            nb::arg("n_jobs"), nb::arg("tell").none(),
            nb::sig("def search(self, start: Sequence[Sequence[int]], max_parents: int, "
-                   "required: Flags, forbidden: Flags, restarts: int, tabu: int, walks: int, "
-                   "swaps: bool, seed: int, max_seconds: float, n_jobs: int, tell: Any) "
+                   "required: Flags, forbidden: Flags, restarts: int, patience: int, tabu: int, "
+                   "walks: int, swaps: bool, orders: bool, seed: int, max_seconds: float, n_jobs: int, tell: Any) "
                    "-> tuple[list[list[int]], float, int, int, bool, bool, "
                    "list[tuple[int, int, float, float]]]"),
            "The best net found: parents, score, families scored, moves, interrupted, out of time, "
-           "and when each better one was found.");
+           "and when each better one was found.")
+      .def("best_net", &PyNetFamilies::best_net, nb::arg("known"), nb::arg("max_parents"),
+           nb::arg("required"), nb::arg("forbidden"), nb::arg("most_sets"), nb::arg("most_nodes"),
+           nb::arg("max_seconds"), nb::arg("n_jobs"),
+           nb::sig("def best_net(self, known: Sequence[Sequence[int]], max_parents: int, "
+                   "required: Flags, forbidden: Flags, most_sets: int, most_nodes: int, "
+                   "max_seconds: float, n_jobs: int) "
+                   "-> tuple[list[list[int]], float, bool, bool, bool, int, int, int]"),
+           "The best net of all, from one that is known: parents, an upper bound on the score of "
+           "any net, whether the net reaches it, interrupted, out of time, families scored, sets of "
+           "parents that were left, nodes.");
 }
 
 }  // namespace tacit::bindings

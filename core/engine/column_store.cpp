@@ -90,12 +90,13 @@ std::int64_t keep_coded(const Column& column, const Some& some, std::int32_t* ke
 
 ColumnStore::ColumnStore(std::int64_t n_records, std::int64_t n_columns,
                          const std::int64_t* offsets, const std::int64_t* defaults,
-                         const std::int64_t* start, const std::int32_t* rows, const double* weights)
+                         const std::int64_t* start, const std::int32_t* rows, const double* weights,
+                         bool whole)
     : n_records_(n_records),
       weighted_(weights != nullptr),
       codes_(static_cast<std::size_t>(n_columns)),
       ready_(new std::atomic<bool>[static_cast<std::size_t>(n_columns)]()) {
-  if (weights) weights_ = FixedWeights(weights, n_records);
+  if (weights) weights_ = FixedWeights(weights, n_records, whole);
   bytes_ = weights_.bytes();
   columns_.reserve(static_cast<std::size_t>(n_columns));
   for (std::int64_t c = 0; c < n_columns; ++c) {

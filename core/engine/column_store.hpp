@@ -74,15 +74,17 @@ class CodeSet {
 class ColumnStore {
  public:
   // offsets: first value id of each column (n_columns + 1); start, rows: the postings. All of them
-  // must outlive the store; weights may be null and are copied.
+  // must outlive the store; weights may be null and are copied. With `whole` they say how often
+  // records occur, and counts are whole numbers.
   ColumnStore(std::int64_t n_records, std::int64_t n_columns, const std::int64_t* offsets,
               const std::int64_t* defaults, const std::int64_t* start, const std::int32_t* rows,
-              const double* weights);
+              const double* weights, bool whole = false);
 
   std::int64_t n_records() const { return n_records_; }
   std::int64_t n_columns() const { return static_cast<std::int64_t>(columns_.size()); }
   const FixedWeights& weights() const { return weights_; }
   bool weighted() const { return weighted_; }
+  bool counts_whole() const { return !weighted_ || weights_.whole(); }  // or sums of weights
   std::int64_t arity(std::int64_t column) const { return at(column).arity; }
   std::int64_t n_stored(std::int64_t column) const { return at(column).n_stored(); }
   const Column& peek(std::int64_t column) const { return at(column); }  // codes may be missing

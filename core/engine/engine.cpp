@@ -77,7 +77,7 @@ SparseCells to_cells(const Tally<Count>& tally, std::vector<Entry<Count>>& entri
   SparseCells result;
   result.cells = Buffer<std::int64_t>(entries.size());
   Result out{nullptr, nullptr};
-  if constexpr (sizeof(Count) == sizeof(Int128)) {
+  if (sizeof(Count) == sizeof(Int128) && !tally.weights.whole()) {
     result.sums = Buffer<double>(entries.size());
     out.sums = result.sums.data();
   } else {

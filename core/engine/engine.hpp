@@ -29,7 +29,7 @@ std::int64_t count_cells(const ColumnStore& store, const std::vector<std::int64_
 std::vector<std::int64_t> c_strides(const ColumnStore& store,
                                     const std::vector<std::int64_t>& columns);
 
-// Where counts go: int64, or double where records have weights.
+// Where counts go: int64, or double where records have weights that are not whole.
 struct Result {
   std::int64_t* counts;
   double* sums;
@@ -73,10 +73,12 @@ struct Tally {
       return 1;
   }
   void write(Count count, Result out, std::int64_t at) const {
-    if constexpr (sizeof(Count) == sizeof(Int128))
-      out.sums[at] = weights.to_double(count);
-    else
+    if constexpr (sizeof(Count) != sizeof(Int128))
       out.counts[at] = count;
+    else if (weights.whole())
+      out.counts[at] = static_cast<std::int64_t>(weights.to_double(count));
+    else
+      out.sums[at] = weights.to_double(count);
   }
 };
 

@@ -24,44 +24,75 @@ auto with_codes(const CodedColumn& column, std::int64_t from, const Body& body) 
   return body(static_cast<const std::uint32_t*>(column.codes) + from);
 }
 
-template <class Code>
-TACIT_INLINE void range_body(const Code* codes, Code first, Code extent, std::int64_t n,
-                             std::uint8_t* holds) {
-  for (std::int64_t k = 0; k < n; ++k) holds[k] = static_cast<Code>(codes[k] - first) <= extent;
+// The words of a bitmap from record `from` on, a multiple of 64: bit k is holds(k), 0 from n on.
+template <class Holds>
+TACIT_INLINE void set_bits(std::int64_t from, std::int64_t n, const Holds& holds,
+                           std::uint64_t* bits) {
+  for (std::int64_t k = from; k < kBlock; k += 64) {
+    std::uint64_t word = 0;
+    for (std::int64_t j = k; j < std::min(k + 64, n); ++j)
+      word |= std::uint64_t{holds(j)} << (j - k);
+    bits[k / 64] = word;
+  }
 }
 
-// bits = bitmap of holds, which are 0 or 1, and 0 from the last record on.
-void pack(const std::uint8_t* holds, std::uint64_t* bits) {
-  for (std::size_t w = 0; w < kWords; ++w) {
-    std::uint64_t word = 0;
-    for (std::size_t byte = 0; byte < 8; ++byte) {
-      std::uint64_t eight = 0;
-      for (std::size_t k = 0; k < 8; ++k)  // a single load where bytes are in that order
-        eight |= static_cast<std::uint64_t>(holds[64 * w + 8 * byte + k]) << (8 * k);
-      word |= (eight * UINT64_C(0x0102040810204080) >> 56) << (8 * byte);
-    }
-    bits[w] = word;
-  }
+// bits: which of n codes are in a range.
+template <class Code>
+void range_bits(const Code* codes, Code first, Code extent, std::int64_t n, std::uint64_t* bits) {
+  const auto holds = [=](std::int64_t k) { return static_cast<Code>(codes[k] - first) <= extent; };
+  set_bits(0, n, holds, bits);
+}
+
+#if TACIT_X86
+TACIT_TARGET("avx2")
+void byte_range_bits_avx2(const std::uint8_t* codes, std::uint8_t first, std::uint8_t extent,
+                          std::int64_t n, std::uint64_t* bits) {
+  const __m256i low = _mm256_set1_epi8(static_cast<char>(first));
+  const __m256i most = _mm256_set1_epi8(static_cast<char>(extent));
+  const auto half = [&](const std::uint8_t* from) TACIT_TARGET("avx2") {
+    const __m256i own =
+        _mm256_sub_epi8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)), low);
+    const __m256i holds = _mm256_cmpeq_epi8(_mm256_min_epu8(own, most), own);
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm256_movemask_epi8(holds)));
+  };
+  std::int64_t k = 0;
+  for (; k + 64 <= n; k += 64) bits[k / 64] = half(codes + k) | half(codes + k + 32) << 32;
+  const auto holds = [=](std::int64_t j) {
+    return static_cast<std::uint8_t>(codes[j] - first) <= extent;
+  };
+  set_bits(k, n, holds, bits);
+}
+#endif
+
+using ByteRangeBits = void (*)(const std::uint8_t*, std::uint8_t, std::uint8_t, std::int64_t,
+                               std::uint64_t*);
+ByteRangeBits byte_range_bits() {
+#if TACIT_X86
+  if (has_avx2()) return byte_range_bits_avx2;
+#endif
+  return range_bits<std::uint8_t>;
 }
 
 void find_holding(const CodedColumn& column, const CodeSet& set,
                   const std::vector<std::uint8_t>& marks, std::int64_t from, std::int64_t n,
                   std::uint64_t* bits) {
-  std::uint8_t holds[kBlock];
-  std::fill(holds + n, holds + kBlock, std::uint8_t{0});
+  static const ByteRangeBits bytes = byte_range_bits();
+  if (set.last() < set.first()) {
+    std::fill_n(bits, kWords, std::uint64_t{0});
+    return;
+  }
   with_codes(column, from, [&](const auto* codes) {
     using Code = std::remove_cvref_t<decltype(*codes)>;
-    if (set.last() < set.first()) {
-      std::fill_n(holds, n, std::uint8_t{0});
-    } else if (set.is_range()) {
-      static const auto range = avx2_or_plain<range_body<Code>>();
-      range(codes, static_cast<Code>(set.first()), static_cast<Code>(set.last() - set.first()), n,
-            holds);
+    const auto first = static_cast<Code>(set.first());
+    const auto extent = static_cast<Code>(set.last() - set.first());
+    if (!set.is_range()) {
+      set_bits(0, n, [&](std::int64_t k) { return marks[codes[k]] != 0; }, bits);
+    } else if constexpr (sizeof(Code) == 1) {
+      bytes(codes, first, extent, n, bits);
     } else {
-      for (std::int64_t k = 0; k < n; ++k) holds[k] = marks[codes[k]];
+      range_bits(codes, first, extent, n, bits);
     }
   });
-  pack(holds, bits);
 }
 
 // Of some records of a block: the codes of the columns that are counted, and how often each occurs.

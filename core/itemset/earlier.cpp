@@ -65,9 +65,8 @@ bool EarlierItems::in_all(const Projection& node, std::int64_t rank) {
       before_.clear();
       behind_.clear();
       const std::uint32_t own = *here;
-      each_item(here, &node != root_, [&](std::uint32_t item) {
-        (item < own ? before_ : behind_).push_back(item);
-      });
+      each_item(here, &node != root_,
+                [&](std::uint32_t item) { (item < own ? before_ : behind_).push_back(item); });
     } else {
       std::size_t n = 0;
       const std::uint32_t* p = here - 1;

@@ -74,7 +74,8 @@ Groups group_items(const Records<V>& records, const std::int64_t* weights, const
     n_stored += records.indptr[r + 1] - records.indptr[r];
   }
   if (of_value * n_stored + of_record * records.size() <= options.search_bytes) return {{n}};
-  std::vector<std::int64_t> bytes(index(n));
+  // The values and records of each item's projection.
+  std::vector<std::int64_t> n_values(index(n)), n_held(index(n));
   std::vector<std::uint32_t> ranks;
   std::int64_t n_records = 0, squares = 0, digits = 1;
   for (std::int64_t k = 0; k < records.size(); ++k) {
@@ -91,15 +92,20 @@ Groups group_items(const Records<V>& records, const std::int64_t* weights, const
     if (options.kind == ItemsetKind::all) std::sort(ranks.begin(), ranks.end());
     for (std::int64_t i = 0; i < length; ++i) {
       const std::int64_t kept = options.kind == ItemsetKind::all ? length - i : length;
-      if (kept > 1) bytes[ranks[index(i)]] += of_value * kept + of_record;
+      if (kept < 2) continue;
+      n_values[ranks[index(i)]] += kept;
+      ++n_held[ranks[index(i)]];
     }
   }
   Groups out;
-  out.dense = Projection::better_dense(n, std::bit_width(static_cast<std::uint64_t>(digits)),
-                                       n_records, squares);
+  const std::int64_t n_digits = std::bit_width(static_cast<std::uint64_t>(digits));
+  out.dense = Projection::better_dense(n, n_digits, n_records, squares);
   std::int64_t taken = 0;
   for (std::int64_t rank = 0; rank < n; ++rank) {
-    const std::int64_t more = bytes[index(rank)];
+    const std::int64_t held = n_held[index(rank)];
+    const std::int64_t rows = (held + 63) / 64 * 8 * (n + (weights ? n_digits : 0));
+    const std::int64_t more = out.dense ? 4 * n_values[index(rank)] + of_record * held + rows
+                                        : of_value * n_values[index(rank)] + of_record * held;
     if (more > options.search_bytes && more > out.bytes) {
       out.too_large = rank;
       out.bytes = more;

@@ -6,7 +6,7 @@
 // dense, whichever is the cheaper to count; bitmaps shrink to the records that are left.
 //
 // The first projection, of which all others are made, takes 8 bytes a stored value and 4 a record, 8
-// more each with weights.
+// more each with weights; of bitmaps, half of that for values, and a bit for each record and item.
 //
 // Exact. The most frequent sets come first, of those level the smaller. Neither the order nor the
 // content of the result depends on n_jobs.
@@ -60,7 +60,7 @@ struct Itemsets {
   Buffer<std::uint32_t> items;  // value ids (or their labels), ascending within a set
   Buffer<std::int64_t> counts;  // records with the set, or the sum of their weights
   std::int64_t n_sets = 0, n_items = 0;
-  std::int64_t min_count = 0;                // of the sets: greater than asked for where `top` cuts
+  std::int64_t min_count = 0;  // of the sets: greater than asked for where `top` cuts
   MineStatus status = MineStatus::complete;
 };
 

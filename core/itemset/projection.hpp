@@ -61,8 +61,8 @@ struct Projection {
 
   // Where the first projection has a record, as a position in its `at`: of occurrences in lists, of
   // records in bitmaps. Empty in the first projection, and where nobody asks.
-  std::vector<std::uint32_t> origins;         // of the records in `flat`
-  Scratch<std::uint32_t> occurrence_origins;  // of lists
+  std::vector<std::uint32_t> origins;             // of the records in `flat`
+  Scratch<std::uint32_t> occurrence_origins;      // of lists
   const std::uint32_t* record_origins = nullptr;  // of bitmaps, perhaps those of the parent
   bool traced = false;                            // whether these are there
   // Records with one item only are in neither: those of an item are chained.

@@ -287,8 +287,8 @@ void ItemsetSearch::project_lists(const Projection& parent, std::int64_t rank, c
       *out = renamed_[*p];
       out += *out != kDropped;
     }
-    const std::uint32_t origin =
-        parent.origins.empty() ? static_cast<std::uint32_t>(k) : parent.occurrence_origins[index(k)];
+    const std::uint32_t origin = parent.origins.empty() ? static_cast<std::uint32_t>(k)
+                                                        : parent.occurrence_origins[index(k)];
     if (out - record < 2) {  // nothing stands beside a single item
       if (traced && out > record) {
         std::uint32_t& first = child.first_lone[*record];
@@ -310,7 +310,8 @@ void ItemsetSearch::project_lists(const Projection& parent, std::int64_t rank, c
                                     n_records, squares};
   const bool as_rows = child.better_dense(written);
   // Where frequent pairs abound there is much to be searched.
-  const auto rich = kRich * static_cast<double>(limits_.min_count()) * static_cast<double>(out - begin);
+  const auto rich =
+      kRich * static_cast<double>(limits_.min_count()) * static_cast<double>(out - begin);
   if (traced && as_rows && static_cast<double>(squares) >= rich) {
     earlier_.lead(child, limits_.min_count());
     meter_->spend(earlier_.spent());

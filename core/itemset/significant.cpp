@@ -5,58 +5,15 @@
 #include <mutex>
 #include <numeric>
 #include <optional>
-#include <unordered_set>
 #include <utility>
 
 #include "itemset/significant_bound.hpp"
 #include "itemset/significant_counts.hpp"
 #include "itemset/significant_data.hpp"
+#include "itemset/significant_prints.hpp"
 
 namespace tacit {
 namespace {
-
-// 128 bits that say which records a set is: two sets share them by accident never in practice.
-struct Print {
-  std::uint64_t a = 0, b = 0;
-  bool operator==(const Print&) const = default;
-};
-struct HashPrint {
-  std::size_t operator()(const Print& print) const { return static_cast<std::size_t>(print.a); }
-};
-
-std::uint64_t mix(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return z ^ (z >> 31);
-}
-
-Print print_of(const std::int32_t* records, std::int64_t n) {
-  Print print;
-  for (std::int64_t k = 0; k < n; ++k) {
-    const std::uint64_t z = mix((static_cast<std::uint64_t>(records[k]) + 1) * 0x9E3779B97F4A7C15u);
-    print.a += z;
-    print.b += mix(z + 0x632BE59BD9B4E019u);
-  }
-  return print;
-}
-
-// Sets of records that were met before, on whichever thread.
-class Met {
- public:
-  bool insert(const Print& print) {
-    Shard& shard = shards_[print.b % kShards];
-    const std::lock_guard<std::mutex> lock(shard.mutex);
-    return shard.prints.insert(print).second;
-  }
-
- private:
-  static constexpr std::size_t kShards = 64;
-  struct Shard {
-    std::mutex mutex;
-    std::unordered_set<Print, HashPrint> prints;
-  };
-  Shard shards_[kShards];
-};
 
 struct Candidate {
   double log_p;
@@ -176,6 +133,7 @@ class Worker {
   Met& met_;
   Meter* meter_ = nullptr;
   Seen seen_;
+  RecentP recent_;
   Candidates candidates_;
   std::vector<InnerAt> inner_;       // of each support
   std::vector<std::int64_t> stamp_;  // the support that log_p_ of a number of positives is for
@@ -405,8 +363,8 @@ Counted Worker::evaluate(std::size_t depth, std::int64_t n, const std::int32_t* 
   const auto positives = std::lower_bound(here.records.begin(), here.records.end(),
                                           static_cast<std::int32_t>(test_.n_positives())) -
                          here.records.begin();
-  const double log_p = test_.log_p(n, positives);
-  const Print print = by_size() ? print_of(here.records.data(), n) : Print{};
+  const double log_p = recent_.log_p(test_, n, positives);
+  const Print print = by_size() ? met_.print_of(here.records.data(), n) : Print{};
   if (bound_.candidate(n, log_p)) keep(depth, n, positives, log_p, rows, print);
   if (by_size() && !met_.insert(print)) return above;
   ++seen_.by_support[static_cast<std::size_t>(n)];
@@ -570,7 +528,7 @@ SignificantRules significant_rules(const SignificantQuery& query, int n_jobs, Po
     labels.emplace(query.n_records, n_positives, query.n_permutations, query.seed, order.data(),
                    n_jobs, poll);
   }
-  Met met;
+  Met met(query.n_records);
   Pool pool;
   const auto n_branches = static_cast<std::int64_t>(data.item.size());
   // Frequent items first: their branches are small, and raise the bound for those that are large.

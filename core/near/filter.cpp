@@ -163,8 +163,7 @@ TACIT_INLINE int filter_stored(const std::int64_t* indptr, const std::int32_t* i
 int filter_leaf(const float* leaf, const float* bases, std::int64_t width,
                 const float* const* queries, const float* limits, int n_queries, NearHit* hits) {
 #if TACIT_X86
-  static const auto filter =
-      has_avx512() ? filter_all_avx512 : avx2_fma_or_plain<filter_all>();
+  static const auto filter = has_avx512() ? filter_all_avx512 : avx2_fma_or_plain<filter_all>();
 #else
   static const auto filter = avx2_fma_or_plain<filter_all>();
 #endif

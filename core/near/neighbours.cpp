@@ -376,9 +376,8 @@ class NearWalk {
     slacks_.resize(kMost);
     for (int q = 0; q < n_queries_; ++q)
       slacks_[static_cast<std::size_t>(q)] =
-          narrow_numbers_.error *
-          (narrow_numbers_.farthest * index_.scale_ +
-           norm_of(narrow_numbers_.queries, group_[q], index_.scale_));
+          narrow_numbers_.error * (narrow_numbers_.farthest * index_.scale_ +
+                                   norm_of(narrow_numbers_.queries, group_[q], index_.scale_));
   }
 
   // What a squared distance by narrow numbers is at most, or a true one at least.
@@ -419,8 +418,8 @@ class NearWalk {
   int n_queries_ = 0, n_lanes_ = 0;
   std::optional<typename DenseStore<double>::Probe> narrow_;  // while it is worth it
   const NearNarrow& narrow_numbers_;
-  std::vector<double> slacks_;  // of distances by narrow numbers, for each query
-  std::int64_t n_filtered_ = 0;  // pairs of the group so far
+  std::vector<double> slacks_;                  // of distances by narrow numbers, for each query
+  std::int64_t n_filtered_ = 0;                 // pairs of the group so far
   std::int64_t n_narrow_ = 0, n_measured_ = 0;  // of the walk by narrow numbers: pairs, distances
 };
 
@@ -449,9 +448,10 @@ NearIndex<Store>::NearIndex(const Rows& rows, const double* coords, std::int64_t
 }
 
 template <class Store>
-std::int64_t NearIndex<Store>::search(const Rows& queries, const double* coords, const NearGrid& grid,
-                                      const NearNarrow& narrow, std::int64_t k,
-                                      const NearAnswer& answer, int n_jobs, Poll poll) const {
+std::int64_t NearIndex<Store>::search(const Rows& queries, const double* coords,
+                                      const NearGrid& grid, const NearNarrow& narrow,
+                                      std::int64_t k, const NearAnswer& answer, int n_jobs,
+                                      Poll poll) const {
   const auto n_queries = static_cast<std::size_t>(queries.n_rows);
   std::vector<std::int64_t> homes(n_queries), todo(n_queries);
   for (std::size_t q = 0; q < n_queries; ++q)

@@ -61,8 +61,8 @@ class NearIndex {
   // Time is that of distances to the objects of leaves that the coordinates do not rule out,
   // sixteen numbers to a clock cycle or two. Returns how many pairs were compared.
   std::int64_t search(const Rows& queries, const double* coords, const NearGrid& grid,
-              const NearNarrow& narrow, std::int64_t k, const NearAnswer& answer, int n_jobs,
-              Poll poll) const;
+                      const NearNarrow& narrow, std::int64_t k, const NearAnswer& answer,
+                      int n_jobs, Poll poll) const;
 
   const NearOrder& order() const { return order_; }
   double scale() const { return scale_; }

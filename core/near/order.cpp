@@ -48,10 +48,11 @@ NearOrder::NearOrder(const double* coords, std::int64_t n_objects, std::int64_t 
   constexpr std::size_t kParts = 32;
   std::vector<Range> parts{{0, n_leaves()}};
   Poller poller(poll);
+  Keys keys(order_.size());
   for (std::size_t k = 0; k < parts.size() && parts.size() < kParts; ++k) {
     const Range part = parts[k];
     if (part.end - part.begin < 2) continue;
-    halve(coords, part);
+    halve(coords, part, keys);
     parts[k].begin = part.end;  // nothing is left to do here
     parts.push_back({part.begin, middle(part)});
     parts.push_back({middle(part), part.end});
@@ -59,26 +60,31 @@ NearOrder::NearOrder(const double* coords, std::int64_t n_objects, std::int64_t 
   }
   for_blocks(static_cast<std::int64_t>(parts.size()), n_jobs, poll,
              [&](std::int64_t k, StopToken& token) {
-               sort_below(coords, parts[static_cast<std::size_t>(k)], token);
+               const Range part = parts[static_cast<std::size_t>(k)];
+               Keys own(static_cast<std::size_t>(n_members(part)));
+               sort_below(coords, part, own, token);
              });
 }
 
-void NearOrder::halve(const double* coords, Range leaves) {
-  const std::int64_t begin = leaves.begin * kNearLeaf;
-  const std::int64_t n = std::min(leaves.end * kNearLeaf, size()) - begin;
+std::int64_t NearOrder::n_members(Range leaves) const {
+  return std::max<std::int64_t>(std::min(leaves.end * kNearLeaf, size()) - leaves.begin * kNearLeaf,
+                                0);
+}
+
+void NearOrder::halve(const double* coords, Range leaves, Keys& keys) {
+  const std::int64_t begin = leaves.begin * kNearLeaf, n = n_members(leaves);
   const std::int64_t left = (middle(leaves) - leaves.begin) * kNearLeaf;
   std::int32_t* const members = order_.data() + begin;
   const std::int64_t coord = widest(coords, n_coords_, n_split_, members, n);
-  std::vector<std::pair<double, std::int32_t>> keys(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < n; ++i)
     keys[static_cast<std::size_t>(i)] = {coords[members[i] * n_coords_ + coord], members[i]};
-  std::nth_element(keys.begin(), keys.begin() + left, keys.end());
+  std::nth_element(keys.begin(), keys.begin() + left, keys.begin() + n);
   splits_[static_cast<std::size_t>(middle(leaves))] = {coord,
                                                        keys[static_cast<std::size_t>(left)].first};
   for (std::int64_t i = 0; i < n; ++i) members[i] = keys[static_cast<std::size_t>(i)].second;
 }
 
-void NearOrder::sort_below(const double* coords, Range leaves, StopToken& token) {
+void NearOrder::sort_below(const double* coords, Range leaves, Keys& keys, StopToken& token) {
   const std::int64_t n = leaves.end - leaves.begin;
   if (n < 1) return;
   if (n == 1) {
@@ -86,10 +92,10 @@ void NearOrder::sort_below(const double* coords, Range leaves, StopToken& token)
     std::sort(order_.data() + positions.begin, order_.data() + positions.end);
     return;
   }
-  halve(coords, leaves);
+  halve(coords, leaves, keys);
   if (n > 64) token.check();
-  sort_below(coords, {leaves.begin, middle(leaves)}, token);
-  sort_below(coords, {middle(leaves), leaves.end}, token);
+  sort_below(coords, {leaves.begin, middle(leaves)}, keys, token);
+  sort_below(coords, {middle(leaves), leaves.end}, keys, token);
 }
 
 std::int64_t NearOrder::home(const double* z) const {

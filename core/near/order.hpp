@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/parallel.hpp"
@@ -55,8 +56,10 @@ class NearOrder {
   static Range cut(std::int64_t k, std::int64_t run, std::int64_t n) {
     return {k * run, (k + 1) * run < n ? (k + 1) * run : n};
   }
-  void halve(const double* coords, Range leaves);
-  void sort_below(const double* coords, Range leaves, StopToken& token);
+  using Keys = Buffer<std::pair<double, std::int32_t>>;
+  std::int64_t n_members(Range leaves) const;
+  void halve(const double* coords, Range leaves, Keys& keys);
+  void sort_below(const double* coords, Range leaves, Keys& keys, StopToken& token);
 
   std::int64_t n_coords_, n_split_;
   Buffer<std::int32_t> order_;

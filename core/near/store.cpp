@@ -32,8 +32,8 @@ float sum_limit(double limit, double norm, const NearError& error) {
 
 template <class X>
 TACIT_INLINE Double4 scaled(const X* x, double scale) {
-  return __builtin_convertvector(*reinterpret_cast<const typename VectorOf<X, 4 * sizeof(X)>::Type*>(x),
-                                 Double4) *
+  return __builtin_convertvector(
+             *reinterpret_cast<const typename VectorOf<X, 4 * sizeof(X)>::Type*>(x), Double4) *
          scale;
 }
 
@@ -221,8 +221,9 @@ void DenseStore<X>::Probe::centre(int query, std::int64_t branch) {
   static const auto centre_it = avx2_or_plain<centre_row<X>>();
   const std::int64_t width = store_.width_;
   float* const lane = lanes_.data() + query * width;
-  const double norm = centre_it(queries_.numbers + group_[query] * width,
-                                store_.centres_.data() + branch * width, width, store_.scale_, lane);
+  const double norm =
+      centre_it(queries_.numbers + group_[query] * width, store_.centres_.data() + branch * width,
+                width, store_.scale_, lane);
   if (!(norm < kNearTooFar)) std::fill_n(lane, width, 0.0F);
   norms_[static_cast<std::size_t>(query)] = norm;
   centred_at_[static_cast<std::size_t>(query)] = branch;

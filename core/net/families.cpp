@@ -119,10 +119,11 @@ bool NetFamilies::is_large(std::size_t n_families, std::size_t n_singles) const 
   return n_families * each + n_singles * 128 > kMostBytes;
 }
 
-void NetFamilies::forget_if_large() {
-  if (!is_large(families_.size(), singles_.size())) return;
+bool NetFamilies::forget_if_large() {
+  if (!is_large(families_.size(), singles_.size())) return false;
   families_.clear();
   singles_.clear();
+  return true;
 }
 
 HeldFamilies::HeldFamilies(const NetTable& table, NetScoreKind kind, double prior_weight)

@@ -1,6 +1,7 @@
 // Families and what they score, each worked out once.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -76,6 +77,9 @@ class NetFamilies {
 
   const NetColumns& columns() const { return scorer_.columns(); }
   double total() const { return scorer_.score().total; }
+  const NetScorer& scorer() const { return scorer_; }
+  // Scores are small differences of sums as large as n log n: they are rounded by less than this.
+  double noise() const { return 4e-12 * total() * std::log(total() + 2.0); }
   std::int64_t n_scored() const { return n_scored_; }
   // Families with as many parents as that are not looked at with one more.
   void set_max_parents(int most) { max_parents_ = most; }
@@ -88,7 +92,7 @@ class NetFamilies {
   // Works out families of which several will be asked for, on n_jobs threads.
   virtual void prepare(const std::vector<std::pair<int, Parents>>& wanted, int n_jobs,
                        Poll poll) = 0;
-  virtual void forget_if_large();
+  virtual bool forget_if_large();  // whether it did
 
  protected:
   bool is_large(std::size_t n_families, std::size_t n_singles) const;
@@ -110,6 +114,7 @@ class HeldFamilies final : public NetFamilies {
  public:
   HeldFamilies(const NetTable& table, NetScoreKind kind, double prior_weight);
 
+  const NetData& data() const { return data_; }
   const NetFamily& family(int child, const Parents& parents) override;
   double score(int child, const Parents& parents) override;
   void prepare(const std::vector<std::pair<int, Parents>>& wanted, int n_jobs, Poll poll) override;

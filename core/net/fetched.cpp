@@ -116,16 +116,17 @@ void FetchedFamilies::prepare(const std::vector<std::pair<int, Parents>>& wanted
   for (const auto& [child, parents] : wanted) family(child, parents);
 }
 
-void FetchedFamilies::forget_if_large() {
-  if (guesses()) return;
+bool FetchedFamilies::forget_if_large() {
+  if (guesses()) return false;
   if (!is_large(families_.size() + fetched_.size(), singles_.size() + fetched_scores_.size()))
-    return;
+    return false;
   const auto has_parents = [](const auto& item) { return item.first.size() > 1; };
   std::erase_if(families_, has_parents);  // guesses rest on the others
   std::erase_if(fetched_, has_parents);
   singles_.clear();
   fetched_scores_.clear();
   n_states_.clear();
+  return true;
 }
 
 // Asking for more

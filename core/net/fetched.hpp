@@ -43,7 +43,7 @@ class FetchedFamilies final : public NetFamilies {
   double score(int child, const Parents& parents) override;
   std::vector<double> scores(const std::vector<std::pair<int, Parents>>& wanted) override;
   void prepare(const std::vector<std::pair<int, Parents>>& wanted, int n_jobs, Poll poll) override;
-  void forget_if_large() override;
+  bool forget_if_large() override;
 
   // Fetches all families without parents, on which guesses rest, and some others; the total is
   // known then.

@@ -5,6 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "net/grow_shrink.hpp"
+
 namespace tacit {
 namespace {
 
@@ -42,7 +44,13 @@ struct Position {
 };
 
 // What the search does next.
-enum class Stage { kStart, kShake, kClimb, kWalk, kSwap, kBeyond, kDone, kEnd };
+enum class Stage { kStart, kShake, kClimb, kOrder, kWalk, kSwap, kBeyond, kDone, kEnd };
+
+// A column with the parents that it takes of those before it.
+struct Ordered {
+  double score;
+  Reasons reasons;
+};
 
 // Where the search is: from here, it can go on, and again.
 struct State {
@@ -51,6 +59,13 @@ struct State {
   Dice dice;
   std::int64_t restart = 0, fruitless = 0, n_moves = 0;
   std::vector<NetProgress> trace;
+  // Of the search over orders: who comes before whom, who moves next, how many have not moved since
+  // the last that has, and the score that it came to.
+  std::vector<int> order;
+  std::vector<Ordered> families;  // of each column in this order
+  bool shaken = false;            // whether the order began anew
+  std::size_t turn = 0, n_still = 0;
+  double ordered = -std::numeric_limits<double>::infinity();
 };
 
 class Search {
@@ -72,9 +87,15 @@ class Search {
                0,
                0,
                0,
-               {}} {
-    const double total = families.total();
-    noise_ = 4e-12 * total * std::log(total + 2.0);
+               {},
+               {},
+               {},
+               false,
+               0,
+               0,
+               -std::numeric_limits<double>::infinity()},
+        grow_shrink_(families, rules.max_parents, rules.forbidden, rules.required) {
+    noise_ = families.noise();
   }
 
   NetResult run() {
@@ -108,12 +129,28 @@ class Search {
         break;
       case Stage::kShake:
         here_ = best_;
-        shake();
+        state_.ordered = -std::numeric_limits<double>::infinity();
         visited_.clear();
-        state_.stage = Stage::kClimb;
+        if (rules_.orders && state_.restart % 2 == 0) {
+          shake_order();
+          state_.stage = Stage::kOrder;
+        } else {
+          shake();
+          state_.stage = Stage::kClimb;
+        }
         break;
       case Stage::kClimb:
-        if (!climb_step()) state_.stage = Stage::kWalk;
+        if (climb_step()) break;
+        state_.stage = rules_.orders && here_.score > state_.ordered + least() ? Stage::kOrder
+                                                                               : Stage::kWalk;
+        if (state_.stage == Stage::kOrder) start_order();
+        break;
+      case Stage::kOrder:
+        if (order_step()) break;
+        state_.stage = take_order()    ? Stage::kClimb
+                       : state_.shaken ? Stage::kDone  // all else was tried from there
+                                       : Stage::kWalk;
+        state_.ordered = here_.score;
         break;
       case Stage::kWalk:
         if (state_.fruitless < rules_.walks)
@@ -130,14 +167,19 @@ class Search {
         break;
       case Stage::kDone:
         keep_if_better();
-        families_.forget_if_large();
+        if (families_.forget_if_large()) grow_shrink_.forget();
         note(state_.restart++);
-        state_.stage = state_.restart <= rules_.restarts ? Stage::kShake : Stage::kEnd;
+        state_.stage = state_.restart > rules_.restarts || is_fruitless() ? Stage::kEnd
+                                                                          : Stage::kShake;
         break;
       case Stage::kEnd:
         break;
     }
     if (state_.stage == Stage::kClimb) state_.fruitless = 0;
+  }
+
+  bool is_fruitless() const {
+    return rules_.patience > 0 && state_.restart > trace_.back().restart + rules_.patience;
   }
 
   void go_on_if(bool better, Stage otherwise) {
@@ -159,12 +201,14 @@ class Search {
       const Position best = best_;  // for sure, if time is up in what follows
       state_ = before;
       fetched_->set_mode(FetchedFamilies::Mode::kGuess);
+      grow_shrink_.forget();  // what is guessed must not be taken for known
       try {
         run_ahead();
         if (!fetched_->n_noted())
           throw std::logic_error("the search wants what it does not ask for");
         state_ = before;
         best_ = best;
+        grow_shrink_.forget();
         fetched_->fetch_noted();
         check();
       } catch (...) {
@@ -369,6 +413,147 @@ class Search {
     return std::fmax(here_.score, level) > before.score + least();
   }
 
+  // Begins with an order in which the present net's arcs point forwards.
+  void start_order() {
+    state_.order.clear();
+    state_.families.clear();
+    state_.shaken = false;
+    state_.turn = state_.n_still = 0;
+    std::vector<int> waiting;
+    for (int x = 0; x < n_; ++x)
+      waiting.push_back(static_cast<int>(here_.graph.parents(x).size()));
+    std::vector<int> ready;
+    for (int x = 0; x < n_; ++x)
+      if (waiting[static_cast<std::size_t>(x)] == 0) ready.push_back(x);
+    while (!ready.empty()) {
+      const std::size_t k = dice_.below(ready.size());
+      const int next = ready[k];
+      ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(k));
+      state_.order.push_back(next);
+      for (int x = 0; x < n_; ++x)
+        if (here_.graph.has(next, x) && --waiting[static_cast<std::size_t>(x)] == 0)
+          ready.push_back(x);
+    }
+  }
+
+  struct Without {
+    std::vector<int> others;
+    std::size_t from, first, last;  // where the column is, and may be
+  };
+  Without without(int moving) const {
+    Without result{{}, 0, 0, static_cast<std::size_t>(n_) - 1};
+    for (const int x : state_.order) {
+      if (x == moving) {
+        result.from = result.others.size();
+        continue;
+      }
+      if (must(x, moving)) result.first = result.others.size() + 1;
+      if (must(moving, x)) result.last = std::min(result.last, result.others.size());
+      result.others.push_back(x);
+    }
+    return result;
+  }
+
+  // Moves some columns to anywhere in the order.
+  void shake_order() {
+    start_order();
+    state_.shaken = true;
+    const std::size_t moves = 2 + dice_.below(static_cast<std::size_t>(2 + std::min(n_ / 4, kMostMoved)));
+    for (std::size_t k = 0; k < moves; ++k) {
+      const int moving = static_cast<int>(dice_.below(static_cast<std::size_t>(n_)));
+      auto [others, from, first, last] = without(moving);
+      const std::size_t to = first + dice_.below(last - first + 1);
+      others.insert(others.begin() + static_cast<std::ptrdiff_t>(to), moving);
+      state_.order = std::move(others);
+    }
+  }
+
+  // Moves the next column to where it is best in the order; false when none has moved for a round.
+  bool order_step() {
+    check();
+    if (guesses()) count_step_ahead();
+    std::vector<int>& order = state_.order;
+    const auto n = static_cast<std::size_t>(n_);
+    if (state_.n_still >= n) return false;
+    const int moving = static_cast<int>(state_.turn++ % n);
+    ++state_.n_still;
+    auto [others, from, first, last] = without(moving);
+    if (state_.families.empty()) {
+      ColumnSet before(n_);
+      state_.families.resize(n, {0, {ColumnSet(n_), ColumnSet(n_)}});
+      for (const int x : order) {
+        grow(x, before);
+        before.add(x);
+      }
+    }
+    // What the others score with it before them and without; most do not care.
+    ColumnSet before(n_);
+    std::vector<double> alone(n), as_parent(n), own(n);
+    Ordered mine{0, {ColumnSet(n_), ColumnSet(n_)}};
+    for (std::size_t k = 0; k < n; ++k) {
+      if (k == 0 || mine.reasons.wanted.has(others[k - 1]))
+        mine.score = grow_shrink_.best(moving, before, &mine.reasons).score;
+      own[k] = mine.score;
+      if (k + 1 == n) break;
+      const Ordered& other = state_.families[static_cast<std::size_t>(others[k])];
+      alone[k] = as_parent[k] = other.score;
+      if (k >= from && other.reasons.used.has(moving)) {
+        alone[k] = grow_shrink_.best(others[k], before).score;
+      } else if (k < from && other.reasons.wanted.has(moving)) {
+        before.add(moving);
+        as_parent[k] = grow_shrink_.best(others[k], before).score;
+        before.remove(moving);
+      }
+      before.add(others[k]);
+    }
+    std::vector<double> total(n, own[0]);
+    for (std::size_t k = 0; k + 1 < n; ++k) total[0] += as_parent[k];
+    for (std::size_t k = 0; k + 1 < n; ++k)
+      total[k + 1] = total[k] + alone[k] - as_parent[k] + own[k + 1] - own[k];
+    std::size_t to = from;
+    double gain = least();
+    for (std::size_t k = first; k <= last; ++k)
+      if (total[k] - total[from] > (to == from ? gain : gain + noise_)) {
+        gain = total[k] - total[from];
+        to = k;
+      }
+    if (to == from) return true;
+    others.insert(others.begin() + static_cast<std::ptrdiff_t>(to), moving);
+    order = std::move(others);
+    before = ColumnSet(n_);
+    for (std::size_t k = 0; k <= std::max(from, to); ++k) {
+      const int x = order[k];
+      const Reasons& why = state_.families[static_cast<std::size_t>(x)].reasons;
+      const bool cares = to > from ? why.used.has(moving) : why.wanted.has(moving);
+      if (x == moving || (k >= std::min(from, to) && cares)) grow(x, before);
+      before.add(x);
+    }
+    state_.n_still = 0;
+    ++n_moves_;
+    return true;
+  }
+
+  void grow(int x, const ColumnSet& before) {
+    Ordered& family = state_.families[static_cast<std::size_t>(x)];
+    family.score = grow_shrink_.best(x, before, &family.reasons).score;
+  }
+
+  // Takes the net of the order if that is better.
+  bool take_order() {
+    ColumnSet before(n_);
+    std::vector<Parents> parents(static_cast<std::size_t>(n_));
+    double score = 0;
+    for (const int x : state_.order) {
+      const Grown& grown = grow_shrink_.best(x, before);
+      score += grown.score;
+      parents[static_cast<std::size_t>(x)] = grown.parents;
+      before.add(x);
+    }
+    if (score <= here_.score + least()) return false;
+    here_ = {NetGraph(std::move(parents)), score};
+    return true;
+  }
+
   // Lets neighbours change places where that is better.
   bool swap() {
     for (int b = 0; b < n_; ++b)
@@ -433,6 +618,7 @@ class Search {
 
   static constexpr std::int64_t kTenure = 8;
   static constexpr int kMostShaken = 60;
+  static constexpr int kMostMoved = 10;
   static constexpr int kMostStaleSteps = 200;  // ahead, that find nothing to be fetched
   static constexpr double kMostAhead = 3e8;    // moves that are looked at ahead
 
@@ -450,6 +636,7 @@ class Search {
   Dice& dice_ = state_.dice;
   std::int64_t& n_moves_ = state_.n_moves;
   std::vector<NetProgress>& trace_ = state_.trace;
+  GrowShrink grow_shrink_;
   double noise_;
   std::vector<const NetFamily*> near_;  // those of the net that is looked at
   std::size_t n_noted_ = 0;

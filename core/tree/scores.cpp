@@ -405,13 +405,12 @@ bool worth_splitting(const TreeRules& rules, std::int64_t n_stats, const std::in
 template <class T>
 void SplitJob<T>::evaluate(double* gains) const {
   if (score->terms_) {
-    const TableLoop tables{
-        score->terms_.get(),
-        score->closes_.get(),
-        whole,
-        score->n_stats_,
-        score->min_leaf_,
-        score->per_leaf_ - price - score->leaf(whole, prior_fraction)};
+    const TableLoop tables{score->terms_.get(),
+                           score->closes_.get(),
+                           whole,
+                           score->n_stats_,
+                           score->min_leaf_,
+                           score->per_leaf_ - price - score->leaf(whole, prior_fraction)};
     if (score->n_stats_ == 2) return look_up_gains<true>(tables, inside, stride, n, gains);
     return look_up_gains<false>(tables, inside, stride, n, gains);
   }

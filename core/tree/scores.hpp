@@ -41,8 +41,7 @@ class TreeScore {
   double scale() const { return scale_; }
   // The same for weights in units, from tables where there are any.
   double count_term(std::int64_t count, double prior_fraction) const {
-    return terms_ ? terms_.get()[count]
-                  : term(static_cast<double>(count) * scale_, prior_fraction);
+    return terms_ ? terms_.get()[count] : term(static_cast<double>(count) * scale_, prior_fraction);
   }
   double close_weight(double sum, std::int64_t weight, double prior_fraction) const {
     return closes_ ? sum - closes_.get()[weight]

@@ -387,8 +387,7 @@ TreeSplit SplitSearch<T>::best(const CountedLeaf<T>& leaf) {
   n_listed_ = n_candidates_;
   if (!plain) find_runs(leaf);
   if (!plain && leaf.region) find_fractions(leaf);
-  if (!plain && (prices_.by_leaf() || !leaf.entry_start))
-    gather_sides(leaf);
+  if (!plain && (prices_.by_leaf() || !leaf.entry_start)) gather_sides(leaf);
   if (!plain && prices_.by_leaf()) find_prices(leaf);
   if (leaf.entry_start) {
     find_entry_gains(leaf);

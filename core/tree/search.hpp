@@ -158,6 +158,7 @@ class SplitSearch {
   // If only some ids are looked at: their positions. n_listed_ is how many ids have gains.
   bool is_some_ = false;
   std::vector<std::int32_t> able_;
+  std::vector<T> able_sides_;  // the weights of their smaller sides
   std::int64_t n_listed_ = 0;
   std::vector<std::pair<std::int32_t, double>> reach_;  // columns, and what they could gain
   std::vector<T> sides_;

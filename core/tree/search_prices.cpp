@@ -2,45 +2,71 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/simd.hpp"
 #include "tree/best_gain.hpp"
 #include "tree/search.hpp"
 
 namespace tacit {
+namespace {
+
+template <class T>
+TACIT_INLINE T count_between(const T* numbers, std::int64_t n, T low, T high) {
+  T count = 0;
+  for (std::int64_t i = 0; i < n; ++i) count += (numbers[i] >= low) & (numbers[i] <= high);
+  return count;
+}
+
+}  // namespace
 
 // With two classes and columns of two values, ids that could not pay are not looked at: those whose
 // smaller side does not have a weight that could gain enough.
 template <class T>
 void SplitSearch<T>::find_able(const CountedLeaf<T>& leaf) {
   const BestGain most(score_, leaf.whole, leaf.prior_fraction);
-  const std::int64_t whole = leaf.whole[0];
-  std::pair<std::int64_t, std::int64_t> range;
-  const auto able = [&](std::int64_t i) {
-    const std::int64_t side = std::min<std::int64_t>(leaf.histograms[i], whole - leaf.histograms[i]);
-    return (side >= range.first) & (side <= range.second);
-  };
+  const T whole = static_cast<T>(leaf.whole[0]);
+  T low = 0, high = 0;
   const auto find_range = [&](double price) {
-    range = most.range(price);
-    range.first = std::max(range.first, score_.min_leaf());
+    const auto [least, greatest] = most.range(price);
+    low = static_cast<T>(std::max(least, score_.min_leaf()));
+    high = static_cast<T>(greatest);
+  };
+  // Keeps those in the range; no branch, as which they are cannot be guessed.
+  const auto keep = [&](std::int64_t n, const auto& position, const auto& side) {
+    able_.resize(static_cast<std::size_t>(n) + 1);
+    able_sides_.resize(static_cast<std::size_t>(n) + 1);
+    std::size_t kept = 0;
+    for (std::int64_t k = 0; k < n; ++k) {
+      const T own = side(k);
+      able_[kept] = position(k);
+      able_sides_[kept] = own;
+      kept += (own >= low) & (own <= high);
+    }
+    able_.resize(kept);
+    able_sides_.resize(kept);
   };
   find_range(SplitPrices::kLeast);
-  able_.resize(static_cast<std::size_t>(leaf.n) + 1);
-  std::int64_t n = 0;
-  for (std::int64_t i = 0; range.first <= range.second && i < leaf.n; ++i) {
-    able_[static_cast<std::size_t>(n)] = static_cast<std::int32_t>(i);
-    n += able(i);
-  }
-  able_.resize(static_cast<std::size_t>(n));
+  keep(
+      low > high ? 0 : leaf.n, [](std::int64_t k) { return static_cast<std::int32_t>(k); },
+      [&](std::int64_t k) { return std::min(leaf.histograms[k], whole - leaf.histograms[k]); });
   for (const std::int64_t column : excluded_)
-    std::erase_if(able_, [&](std::int32_t i) {
-      return columns_.column_of[static_cast<std::size_t>(leaf.id(i))] == column;
-    });
+    for (std::size_t k = 0; k < able_.size(); ++k)
+      if (columns_.column_of[static_cast<std::size_t>(leaf.id(able_[k]))] == column) {
+        able_.erase(able_.begin() + static_cast<std::ptrdiff_t>(k));
+        able_sides_.erase(able_sides_.begin() + static_cast<std::ptrdiff_t>(k));
+        break;
+      }
+  const auto count = avx2_or_plain<count_between<T>>();
   prices_.find([&](std::int64_t n_columns) {
     if (n_columns <= SplitPrices::kFewest) return static_cast<std::int64_t>(able_.size());
     find_range(std::log(static_cast<double>(n_columns)));
-    return static_cast<std::int64_t>(std::count_if(able_.begin(), able_.end(), able));
+    const auto n = static_cast<std::int64_t>(able_sides_.size());
+    return static_cast<std::int64_t>(count(able_sides_.data(), n, low, high));
   });
   find_range(prices_.least());
-  std::erase_if(able_, [&](std::int32_t i) { return !able(i); });
+  keep(
+      static_cast<std::int64_t>(able_.size()),
+      [&](std::int64_t k) { return able_[static_cast<std::size_t>(k)]; },
+      [&](std::int64_t k) { return able_sides_[static_cast<std::size_t>(k)]; });
   n_candidates_ = static_cast<std::int64_t>(able_.size());
   const std::int64_t stride = whole_vectors(n_candidates_);
   sides_.resize(static_cast<std::size_t>(2 * stride));
@@ -97,7 +123,8 @@ void SplitSearch<T>::find_prices(const CountedLeaf<T>& leaf) {
     const Run& run = runs_[k];
     below = 0;
     above = whole;
-    for (std::int64_t i = run.begin; i < run.end; ++i) consider(sides_[static_cast<std::size_t>(i)]);
+    for (std::int64_t i = run.begin; i < run.end; ++i)
+      consider(sides_[static_cast<std::size_t>(i)]);
     if (rest != rests_.cend() && *rest == static_cast<std::int64_t>(k))
       consider(sides_[static_cast<std::size_t>(leaf.n + (rest++ - rests_.cbegin()))]);
     if (missing != missing_runs_.cend() && missing->run.column == run.column) {

@@ -29,9 +29,7 @@ class SplitPrices {
     if (by_leaf()) return price(column, log_columns_);
     return rules_.split_price + (rules_.extra_price.empty() ? 0.0 : rules_.extra_price[at]);
   }
-  double least() const {
-    return by_leaf() ? std::max(log_columns_, kLeast) : rules_.split_price;
-  }
+  double least() const { return by_leaf() ? std::max(log_columns_, kLeast) : rules_.split_price; }
 
   static constexpr std::int64_t kFewest = 10;
   static constexpr double kLeast = 2.302585092994046;  // its logarithm
@@ -51,12 +49,14 @@ class SplitPrices {
   void find(const Count& count) {
     std::int64_t few = 0, enough = count(1);  // few are too few
     while (enough - few > 1) {
-      const std::int64_t middle = few + (enough - few) / 2, n = count(middle);
-      if (n <= middle) {
-        enough = middle;
+      // Nearer to what was too few: counts fall slowly.
+      const std::int64_t next = few + std::max<std::int64_t>((enough - few) / 4, 1);
+      const std::int64_t n = count(next);
+      if (n <= next) {
+        enough = next;
         few = std::max(few, n - 1);
       } else {
-        few = middle;
+        few = next;
         enough = std::min(enough, n);
       }
     }

@@ -134,7 +134,7 @@ class Unsound(ValueError):
 class ColumnStore:
     """Columns as engines want them: codes or record lists."""
 
-    def __init__(self, n_records: int, offsets: Ints, defaults: Ints, start: Ints, rows: Indices, weights: Floats | None) -> None: ...
+    def __init__(self, n_records: int, offsets: Ints, defaults: Ints, start: Ints, rows: Indices, weights: Floats | None, whole: bool = False) -> None: ...
 
     @property
     def nbytes(self) -> int: ...
@@ -389,9 +389,14 @@ class NetFamilies:
     def gains(self, n_jobs: int) -> Floats:
         """What each arc gains over no parents at all: from × to."""
 
-    def search(self, start: Sequence[Sequence[int]], max_parents: int, required: Flags, forbidden: Flags, restarts: int, tabu: int, walks: int, swaps: bool, seed: int, max_seconds: float, n_jobs: int, tell: Any) -> tuple[list[list[int]], float, int, int, bool, bool, list[tuple[int, int, float, float]]]:
+    def search(self, start: Sequence[Sequence[int]], max_parents: int, required: Flags, forbidden: Flags, restarts: int, patience: int, tabu: int, walks: int, swaps: bool, orders: bool, seed: int, max_seconds: float, n_jobs: int, tell: Any) -> tuple[list[list[int]], float, int, int, bool, bool, list[tuple[int, int, float, float]]]:
         """
         The best net found: parents, score, families scored, moves, interrupted, out of time, and when each better one was found.
+        """
+
+    def best_net(self, known: Sequence[Sequence[int]], max_parents: int, required: Flags, forbidden: Flags, most_sets: int, most_nodes: int, max_seconds: float, n_jobs: int) -> tuple[list[list[int]], float, bool, bool, bool, int, int, int]:
+        """
+        The best net of all, from one that is known: parents, an upper bound on the score of any net, whether the net reaches it, interrupted, out of time, families scored, sets of parents that were left, nodes.
         """
 
 def pair_counts_bytes(x: Any, n_jobs: int) -> Any:

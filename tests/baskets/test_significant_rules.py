@@ -378,3 +378,31 @@ def test_damaged_files(tmp_path):
             tacit.load(path)
     store.write_arrays(path, kind, arrays)
     assert_damage_is_an_error(path, 20)
+
+
+def test_rules_are_made_when_they_are_asked_for():
+    sure = SignificantRules(random_state=0, redundant=True).fit(FRAME, "returned")
+    rules, every = sure.rules_, list(sure.rules_)
+    assert len(rules) == len(every) > 2
+    assert rules[1] == every[1]
+    assert rules[-1] == every[-1]
+    assert rules[1:3] == every[1:3]
+    assert rules[::-1] == every[::-1]
+    assert rules == every
+    assert rules != every[1:]
+    assert rules != "rules"
+    with pytest.raises(IndexError):
+        rules[len(rules)]
+    frame = sure.to_frame()
+    for name in ("support", "positives", "confidence", "p_value", "adjusted_p_value", "odds_ratio",
+                 "risk_difference"):  # fmt: skip
+        assert frame[name].to_list() == [getattr(rule, name) for rule in every]
+    for k, end in enumerate(("odds_ratio_low", "odds_ratio_high")):
+        assert frame[end].to_list() == [rule.odds_ratio_interval[k] for rule in every]
+    assert sure.to_frame(2).equals(frame[:2])
+    # What a rule implies is in all of its records, beside its conditions.
+    table = Table(FRAME)
+    for rule in every[:20]:
+        assert not set(rule.implied) & set(rule.conditions)
+        assert table.count(rule.conditions) == rule.support
+        assert table.count(rule.conditions | rule.implied) == rule.support

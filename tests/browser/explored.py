@@ -161,9 +161,10 @@ class Explored:
 
 @contextlib.contextmanager
 def explored(
-    chromium, table, folder, offline=False, width=1280, scheme="light", state="", **options
-):
-    """Open a table in the explorer, by a server or as one file."""
+    chromium, table, folder, *, offline=False, width=1280, scheme="light", state="", most=None,
+    **options,
+):  # fmt: skip
+    """Open a table in the explorer, by a server or as one file, of at most so many records."""
     from tacit.explore.server import Server
 
     explorer = Explorer(table, **options)
@@ -173,7 +174,7 @@ def explored(
     try:
         if offline:
             path = folder / "page.html"
-            explorer.save(path)
+            explorer.save(path, max_records=most)
             yield Explored(context.new_page(), path.as_uri()).open(state)
         else:
             with Server(explorer) as server:

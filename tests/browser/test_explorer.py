@@ -62,6 +62,54 @@ def test_any_state_shows_the_counts_of_brute_force(explore, offline, weighted):
         assert seen.size() == sum(counts(table, text, 0, without=False))
 
 
+def test_a_sample_is_exact_in_pairs_and_bounded_beyond(explore):
+    """A file of a quarter of the records: what it holds is exact, what it estimates has bounds."""
+    n, most = 8000, 2000
+    source = mixed_table(n)
+    table = Explorer(source).table
+    arities = table.schema.arities.tolist()
+    seen = explore(source, offline=True, most=most)
+    assert "a sample of 2,000 of 8,000 records" in seen.page.locator(".notes").inner_text()
+    fingerprint = seen.page.evaluate("tacit.schema.fingerprint")
+    draw, inside, exact = random.Random(11), [], 0
+    for _ in range(25):
+        text, other = random_text(draw, arities), random_text(draw, arities)
+        against = draw.choice(["all", "b"])
+        seen.go(f"f={fingerprint}&a={text}&b={other}&against={against}")
+        conditions = set(Selection.parse(text, arities).conditions)
+        for c in range(len(arities)):
+            expected = counts(table, text, c)
+            shown = seen.shown(c)
+            if against == "b":
+                expected = counts(table, text, c, without=False)
+            ends = seen.page.evaluate(
+                "([c, counts]) => { const margin = tacit.margin([c, ...tacit.state.a.keys()]);"
+                " return margin && counts.map(margin); }", [c, shown],
+            )  # fmt: skip
+            if ends is None:
+                assert len(conditions | {c}) <= 2
+                assert shown == expected
+                exact += 1
+            else:
+                assert len(conditions | {c}) > 2
+                for estimate, (low, high), count in zip(shown, ends, expected, strict=True):
+                    assert 0 <= low <= estimate <= high <= n
+                    inside.append(low <= count <= high)
+    assert exact > 20
+    assert len(inside) > 300
+    assert np.mean(inside) > 0.93
+    # Where it is an estimate the page says so, and in all exports.
+    seen.go(f"f={fingerprint}&a=0:3-20;1:!1;3:0")
+    assert "≈" in seen.page.locator(".count").inner_text()
+    bar = seen.page.evaluate("tacit.cards.get(2).words(5)")
+    assert "≈" in bar
+    seen.go(f"f={fingerprint}&a=0:3-20")
+    assert "≈" not in seen.page.locator(".count").inner_text()
+    assert seen.size() == sum(counts(table, "0:3-20", 0, without=False))
+    seen.button("Models").click()
+    assert "cannot learn models" in seen.page.locator("#views").inner_text()
+
+
 def test_a_drag_asks_for_nothing(explore):
     seen = explore(mixed_table())
     table = Explorer(mixed_table()).table
@@ -327,7 +375,7 @@ def test_pages_fit_and_can_be_read(explore, width, scheme):
 def test_labels_are_texts_and_nothing_else(explore, offline):
     seen = explore(hostile_table(), offline=offline, title=EVIL, target=EVIL)
     assert seen.page.title() != "owned"
-    scripts = 3 if offline else 1
+    scripts = 4 if offline else 1
     for view in ("overview", "difference", "pair"):
         seen.go(f"f={seen.page.evaluate('tacit.schema.fingerprint')}&a=0:0-3;5:!1&view={view}")
         seen.page.wait_for_timeout(400)
@@ -398,6 +446,54 @@ def test_what_goes_wrong_is_said_and_nothing_is_lost(chromium):
     assert "a=0:4;1:1" in seen.hash
 
 
+def test_two_browsers_and_a_closed_tab(chromium):
+    """Each has its own state; who closes the page in the middle of a fit waits for no model."""
+    explorer = Explorer(mixed_table(40_000))
+    with Server(explorer) as server:
+        first, second = (
+            Explored(chromium.new_context().new_page(), server.url).open() for _ in range(2)
+        )
+        first.click(TOWN, 1)
+        assert second.size() == 40_000
+        second.click(RICH, 1)
+        table = explorer.table
+        assert first.size() == table.count({"town": "north"})
+        assert second.size() == table.count({"rich": True})
+        # A tab that shows the same address shows the same.
+        third = Explored(first.page.context.new_page(), f"{server.url}").open(first.hash)
+        assert third.shown(AGE) == first.shown(AGE)
+        first.go(first.hash + "&view=models&model=clusters")
+        first.page.locator("#views .tools select").select_option("20")
+        first.page.locator("button.main").click()
+        first.until("tacit.models.job")
+        [job] = explorer.jobs._jobs.values()
+        assert job.state == "running"
+        first.page.goto("about:blank")
+        for _ in range(200):
+            if job.state != "running":
+                break
+            second.page.wait_for_timeout(50)
+        assert job.state == "cancelled"
+        job._process.wait(20)
+        for seen in (first, second, third):
+            seen.check()
+            seen.page.context.close()
+
+
+def test_a_damaged_file_says_so(chromium, tmp_path):
+    path = tmp_path / "page.html"
+    Explorer(mixed_table()).save(path)
+    page = path.read_text()
+    at = page.index('id="records">') + 2000
+    for name, text in (("cut.html", page[:at] + page[at + 400 :]),):
+        (tmp_path / name).write_text(text)
+        seen = Explored(chromium.new_page(), (tmp_path / name).as_uri())
+        seen.page.goto(seen.url)
+        seen.until("!document.getElementById('problem').hidden")
+        assert "the file is damaged" in seen.problem
+        seen.page.close()
+
+
 def test_an_empty_selection_is_said(explore):
     seen = explore(tacit.Table({"x": [0, 0, 1, 1], "y": [0, 0, 1, 1]}))
     for view in ("overview", "difference", "pair"):
@@ -416,18 +512,37 @@ def test_a_broken_address_shows_the_page(explore, text):
 
 
 def test_hundreds_and_thousands_of_columns(explore):
+    """A thousand cards are on a page; those in sight are counted and drawn, and no others."""
     rng = np.random.default_rng(0)
-    table = tacit.Table((rng.random((300, 1500)) < 0.05).astype(int))
+    table = tacit.Table((rng.random((300, 1800)) < 0.05).astype(int))
     seen = explore(table)
-    assert seen.page.locator(".card").count() == 120
-    assert "1–120 of 1,500 columns" in seen.page.locator(".pager").inner_text()
+    assert seen.page.locator(".card").count() == 1000
+    assert "1–1,000 of 1,800 columns" in seen.page.locator(".pager").inner_text()
+    seen.click(3, 1)
+    for c in (0, 500, 990):
+        seen.canvas(c)  # comes into sight
+        seen.until(f"tacit.seen.has({c}) && tacit.a.has({c}) && tacit.cards.get({c}).shown")
+        shown = seen.page.evaluate("c => Array.from(tacit.cards.get(c).shown.a)", c)
+        assert shown == counts(table, "3:1", c)
+        drawn = "[...document.querySelectorAll('.card canvas')].filter(x => x.width > 0).length"
+        seen.page.wait_for_timeout(200)
+        assert 0 < seen.page.evaluate(drawn) < 300
+    # Another selection, and B, while others are in sight.
+    seen.click(990, 1)
+    assert seen.size() == table.count({"3": 1, "990": 1})
+    seen.button("Keep as B").click()
+    seen.button("Clear", exact=True).click()
+    seen.canvas(400)
+    seen.until("tacit.counted(400) && tacit.cards.get(400).shown")
+    shown = seen.page.evaluate("Array.from(tacit.cards.get(400).shown.other)")
+    assert shown == counts(table, "3:1;990:1", 400)
     seen.button("Next").click()
     seen.settle()
-    assert seen.page.locator(".card h2").first.inner_text() == "120"
-    seen.page.get_by_role("searchbox").fill("1499")
+    assert seen.page.locator(".card h2").first.inner_text() == "1000"
+    seen.page.get_by_role("searchbox").fill("1799")
     seen.until("tacit.listed.length === 1")
-    seen.click(1499, 1)
-    assert seen.size() == table.count({"1499": 1})
+    seen.click(1799, 1)
+    assert seen.size() == table.count({"1799": 1})
 
 
 def test_selections_are_written_as_the_server_reads_them(explore):

@@ -11,7 +11,14 @@ from tacit import InputError, Table
 from tacit.density.blocks import Blocks
 from tacit.density.clusters import Prior, Tree, TreeClusters, cell_counts, count_ids, maximise
 from tacit.density.layout import TreeLayout, orient
-from tacit.density.learn import Options, run_em, soft_start
+from tacit.density.learn import (
+    Fit,
+    Options,
+    choose_clusters,
+    choose_near,
+    run_em,
+    soft_start,
+)
 from tacit.density.messages import log_joint, most_probable, row_blocks
 from tacit.density.observed import Observed
 from tacit.density.source import Source
@@ -171,6 +178,95 @@ class TestSteps:
         assert start.totals.sum() == pytest.approx(50)
         whole = count_ids(layout, layout.records(table))
         np.testing.assert_allclose(start.stored.sum(axis=1), whole.stored[:, 0])
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_starts_are_those_of_distances(self, weighted):
+        """Parts of records are found from all distances to the seeds, one by one."""
+        rng = np.random.default_rng(7)
+        codes = rng.integers(0, 3, (40, 7)) * (rng.random((40, 7)) < 0.6)
+        weights = rng.integers(1, 4, 40).astype(float) if weighted else None
+        table = Table(codes).with_weights(weights)
+        layout = TreeLayout(Blocks.single(table.schema), random_parents(rng, 7))
+        start = soft_start(layout, table, 5, np.random.default_rng(8))
+        chance = None if weights is None else weights / weights.sum()
+        seeds = np.random.default_rng(8).choice(40, 5, replace=False, p=chance)
+        apart = (codes[:, None] != codes[seeds]).sum(axis=2)
+        spread = max(apart[seeds][~np.eye(5, dtype=bool)].std(), 1.0)
+        parts = np.exp(-apart / spread)
+        parts /= parts.sum(axis=1, keepdims=True)
+        parts *= 1.0 if weights is None else weights[:, None]
+        np.testing.assert_allclose(start.totals, parts.sum(axis=0), rtol=1e-10)
+        records = layout.records(table)
+        rows = np.repeat(np.arange(40), np.diff(records.indptr))
+        stored = np.zeros((layout.n_ids, 5))
+        np.add.at(stored, records.values.astype(int), parts[rows])
+        np.testing.assert_allclose(start.stored, stored, rtol=1e-10, atol=1e-12)
+
+    def test_starts_of_seeds_that_are_far(self):
+        """Lengths of seeds differ by thousands: their weights leave the range of doubles."""
+        codes = np.zeros((30, 5000), np.int8)
+        codes[15:] = 1
+        codes[np.arange(30), np.arange(30)] ^= 1
+        table = Table(codes)
+        layout = TreeLayout(Blocks.single(table.schema), np.full(5000, -1))
+        start = soft_start(layout, table, 30, np.random.default_rng(0))
+        assert np.isfinite(start.stored).all()
+        assert start.totals.sum() == pytest.approx(30)
+
+    def test_em_ends_where_held_out_records_are_worse_beyond_doubt(self):
+        rng = np.random.default_rng(9)
+        table = Table(rng.integers(0, 2, (60, 12)))
+        layout = TreeLayout(Blocks.single(table.schema), random_parents(rng, 12))
+        tree = Tree(layout, Prior(0.01, random_clusters(rng, layout, 1).cells[:, 0]))
+        held_out = Table(rng.integers(0, 2, (3000, 12))).conform(table.schema)
+        start = soft_start(layout, table, 12, rng)
+        options = Options(200, 0.0, 50, 0.01, True, "state", 1)
+        fit = run_em(
+            Source(table, table.schema, 1), [tree], [start], options, Observed(held_out, None)
+        )
+        assert fit.converged
+        assert len(fit.trace) < 50  # of which none was waited for
+
+
+class TestChoices:
+    """Numbers of clusters and strengths beside a rival's, of stand-ins for fits."""
+
+    @staticmethod
+    def learner(peak):
+        made = []
+
+        def learn(n, strength):
+            made.append((n, strength))
+            loss = abs(np.log2(n / peak[0])) + abs(np.log(strength / peak[1]))
+            records = np.random.default_rng(0).standard_normal(500) - loss
+            return Fit([], [], [], held_out=float(records.mean()), records=records)
+
+        return learn, made
+
+    def test_it_climbs_from_where_it_is(self):
+        learn, made = self.learner((32, 0.3))
+        rival = learn(1024, 100.0)
+        found = choose_near(learn, [2**k for k in range(11)], None, (64, 1.0), rival)
+        assert found[0][:2] == (32, 0.3)
+        assert len(made) <= 12
+
+    def test_it_gives_up_on_what_is_hopeless(self):
+        learn, made = self.learner((2, 0.03))
+        rival = learn(2, 0.03)
+        made.clear()
+        choose_near(learn, [2**k for k in range(11)], None, (256, 30.0), rival)
+        assert len(made) <= 4  # one cluster, the start, and a step uphill
+
+    def test_nothing_but_what_is_asked_for(self):
+        learn, made = self.learner((8, 1.0))
+        found = choose_near(learn, [16], 1.0, (16, 1.0), learn(16, 1.0))
+        assert [key[:2] for key in found] == [(16, 1.0)]
+        assert set(made) == {(16, 1.0)}
+
+    def test_doubling_ends_beyond_doubt(self):
+        learn, made = self.learner((64, 1.0))
+        choose_clusters(learn, [2**k for k in range(11)], 1.0)
+        assert max(n for n, _ in made) == 128
 
 
 class TestLayout:

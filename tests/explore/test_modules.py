@@ -5,21 +5,22 @@ from pathlib import Path
 
 from tacit.datasets import load_visits
 from tacit.explore import Explorer
-from tacit.explore.offline import MODULES, bundle
+from tacit.explore.offline import MODULES, WORKER, bundle
 
 STATIC = Path(__file__).parents[2] / "src/tacit/explore/static"
 
 
 def test_modules_come_after_those_they_import():
-    assert {*MODULES, "app"} == {path.stem for path in STATIC.glob("*.js")}
-    for k, name in enumerate(MODULES):
+    assert {*MODULES, *WORKER, "app"} == {path.stem for path in STATIC.glob("*.js")}
+    both = [(MODULES, k, name) for k, name in enumerate(MODULES)]
+    for modules, k, name in [*both, *((WORKER, k, name) for k, name in enumerate(WORKER))]:
         text = (STATIC / f"{name}.js").read_text()
         imported = set(re.findall(r'^import .* from "\./(\w+)\.js";$', text, re.MULTILINE))
         assert len(imported) == len(re.findall(r"^import\b", text, re.MULTILINE))
         # Functions may wait for those of later modules; classes and constants may not.
-        assert imported <= set(MODULES), (name, imported)
+        assert imported <= set(modules), (name, imported)
         assert "export default" not in text
-        assert imported <= set(MODULES[:k]), (name, imported)
+        assert imported <= set(modules[:k]), (name, imported)
 
 
 def test_no_name_is_taken_twice():
@@ -48,7 +49,7 @@ def test_the_file_holds_no_open_ends(tmp_path):
     path = tmp_path / "visits.html"
     Explorer(load_visits(), title="</script><script>alert(1)</script>").save(path)
     page = path.read_text()
-    assert page.count("</script>") == 3
+    assert page.count("</script>") == 4
     assert "alert(1)" in page
     assert "<script>alert" not in page
     assert "default-src 'none'" in page

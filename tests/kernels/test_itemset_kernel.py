@@ -176,31 +176,36 @@ def test_the_most_frequent_come_first_and_then_the_smaller(kind, given_baskets, 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@given(given_baskets=baskets(), more=st.sampled_from([0, 100, 1000, 5000]),
-       top=st.sampled_from([0, 0, 7]), jobs=st.sampled_from(JOBS), sparse=st.booleans())  # fmt: skip
+@given(
+    given_baskets=baskets(),
+    more=st.sampled_from([0, 100, 1000, 5000]),
+    top=st.sampled_from([0, 0, 7]),
+    jobs=st.sampled_from(JOBS),
+    sparse=st.booleans(),
+)
 @settings(max_examples=80)
 def test_first_items_in_groups_find_the_same(kind, given_baskets, more, top, jobs, sparse):
     records, weights, min_count = given_baskets
     if sparse:
         records, weights = with_rare_items(records, weights, min_count)
     options = {"weights": weights, "top": 0 if kind == "maximal" else top}
-    bytes_of = bytes_of_items(records, weights, min_count, kind)
-    largest = max(bytes_of.values(), default=0)
     whole = mine(records, min_count, kind, **options)
+    _, items, counts, _, status = mine(records, min_count, kind, search_bytes=1, **options)
+    bytes_of = bytes_of_items(records, weights, min_count, kind)
+    largest = counts[0] if status == "too large" else 0
+    assert (status == "too large") == any(bytes_of.values())
+    if len(bytes_of) >= 200:  # lists, not bitmaps
+        assert largest == max(bytes_of.values()) == bytes_of[items[0]]
     for n in {1, jobs}:
         parts = mine(records, min_count, kind, search_bytes=largest + more, jobs=n, **options)
         assert parts[4] == "complete"
         for a, b in zip(whole[:3], parts[:3], strict=True):
             assert_identical(a, b)
-    if largest > 1:
-        _, items, counts, _, status = mine(
-            records, min_count, kind, search_bytes=largest - 1, **options
-        )
-        if status == "too large":
-            assert bytes_of[items[0]] == counts[0] == largest
-        else:  # all records fit
-            stored = sum(map(len, records))
-            assert (8 if weights is None else 16) * stored < largest
+    if largest:
+        *_, status = mine(records, min_count, kind, search_bytes=largest - 1, **options)
+        of_value, of_record = (8, 4) if weights is None else (16, 12)
+        all_fit = of_value * sum(map(len, records)) + of_record * len(records) < largest
+        assert status == ("complete" if all_fit else "too large")
 
 
 def with_rare_items(records, weights, min_count):

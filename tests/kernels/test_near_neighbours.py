@@ -292,27 +292,15 @@ def test_k_must_be_one_of_the_objects(k):
 
 def test_arrays_that_do_not_fit():
     case = Case(np.eye(3), np.eye(3))
+    rest = 0.0, None, None, 0.0, 1
     with pytest.raises(TypeError, match="of the kind of the objects"):
-        case.index.search(
-            np.eye(3, dtype=np.float32), case.own_coords, 1, *(None,) * 4, 0.0, None, None, 0.0, 1
-        )
+        case.index.search(np.eye(3, dtype=np.float32), case.own_coords, 1, *(None,) * 4, *rest)
     with pytest.raises(ValueError, match="columns"):
-        case.index.search(np.eye(4), case.own_coords, 1, *(None,) * 4, 0.0, None, None, 0.0, 1)
+        case.index.search(np.eye(4), case.own_coords, 1, *(None,) * 4, *rest)
     with pytest.raises(ValueError, match="coords"):
-        case.index.search(np.eye(3), np.zeros((3, 2)), 1, *(None,) * 4, 0.0, None, None, 0.0, 1)
+        case.index.search(np.eye(3), np.zeros((3, 2)), 1, *(None,) * 4, *rest)
     with pytest.raises(ValueError, match="grid"):
-        case.index.search(
-            np.eye(3),
-            case.own_coords,
-            1,
-            np.zeros((3, 1), np.int32),
-            *(None,) * 3,
-            0.0,
-            None,
-            None,
-            0.0,
-            1,
-        )
+        case.search(1, grid=(np.zeros((3, 1), np.int32), *(None,) * 3))
     with pytest.raises(ValueError, match="a row for each object"):
         _core.NearNeighbours(np.eye(3), 3, np.zeros((2, 2)), 1, None, 1)
     with pytest.raises(ValueError, match="n_split"):

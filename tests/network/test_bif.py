@@ -261,7 +261,7 @@ class TestPeers:
             net.save_bif(tmp_path / "net.bif")
             words = BayesNet.read_bif(tmp_path / "net.bif")
             model = readwrite.BIFReader(str(tmp_path / "net.bif")).get_model()
-            names = plain_words(words.names, numbers=False)
+            names = plain_words(words.column_names_, numbers=False)
             for place, name in enumerate(names):
                 values = np.moveaxis(model.get_cpds(name).values, 0, -1)
                 np.testing.assert_allclose(values, net.table(place))

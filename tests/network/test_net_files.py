@@ -33,6 +33,20 @@ def test_a_learnt_net_keeps_its_report(tmp_path):
     assert result.to_text() == net.to_text()
 
 
+def test_a_column_may_have_an_empty_name(tmp_path):
+    net = BayesNet(random_state=0).fit({"": [0, 1] * 20, "b": ["x", "y"] * 20})
+    asked = BayesNet.from_tables(
+        {"": ["n", "y"], "b": ["x", "y"]}, {"b": [""]}, {"": [0.5, 0.5], "b": [[0.1, 0.9], [1, 0]]}
+    )
+    assert net.column_names_ == asked.column_names_ == ("", "b")
+    for each in (net, asked):
+        each.save_bif(tmp_path / "net.bif")
+        each.save_xmlbif(tmp_path / "net.xml")
+        assert BayesNet.read_bif(tmp_path / "net.bif").column_names_ == ("", "b")
+        assert BayesNet.read_xmlbif(tmp_path / "net.xml").column_names_ == ("", "b")
+    assert BayesNet.read_bif(tmp_path / "net.bif") == asked
+
+
 def test_pickles_and_copies():
     net = sprinkler()
     net.query("rain")  # which leaves something behind that cannot be copied

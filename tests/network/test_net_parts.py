@@ -1,5 +1,7 @@
 """A net of its parts: what it is made of, and what is refused."""
 
+import warnings
+
 import numpy as np
 import polars as pl
 import pytest
@@ -121,3 +123,19 @@ def test_conditional_frame_of_a_column_without_parents():
 def test_wrong_parts(columns, parents, tables, message):
     with pytest.raises(InputError, match=message):
         BayesNet.from_tables(columns, parents, tables)
+
+
+def test_wide_grids_are_made_without_overflow():
+    """Rounding of each row's sum must not grow along long ways."""
+    side = 30
+    cells = [(i, j) for i in range(side) for j in range(side)]
+    above = {
+        f"{i},{j}": [f"{a},{b}" for a, b in ((i - 1, j), (i, j - 1)) if a >= 0 and b >= 0]
+        for i, j in cells
+    }
+    row = np.array([0.3, 0.7 + 1e-13])
+    tables = {name: np.broadcast_to(row, (2,) * len(up) + (2,)) for name, up in above.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        net = BayesNet.from_tables(dict.fromkeys(above, ["n", "y"]), above, tables)
+    assert net.schema_.defaults.tolist() == [1] * side * side

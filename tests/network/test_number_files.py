@@ -7,7 +7,7 @@ import pytest
 from pyarrow import parquet
 
 from oracles.structure import gaussian_tree
-from tacit import InputError
+from tacit import InputError, InputWarning
 from tacit.errors import FileError
 from tacit.network.structure.columns import Columns
 from tacit.network.structure.learn import Settings, learn
@@ -54,6 +54,18 @@ def test_a_sample_of_a_file(tmp_path, kind):
     assert result.edges.tolist() == learn(Columns.from_array(x), MIST).edges.tolist()
     assert result.edge_usage < 0.3
     assert 400 <= result.rounds[0]["records"] < 480  # whole slices
+
+
+def test_a_sorted_file_is_warned_of(tmp_path, kind, recwarn):
+    x = gaussian_tree(1, 20_011, 7)
+    settings = Settings(algorithm="mist", initial_sample=4000, random_state=0)
+    learn(Columns.from_file(write(tmp_path / "x", x, kind)), settings)
+    assert not recwarn.list
+    x = x[x[:, 2].argsort()]
+    with pytest.warns(InputWarning, match=f"alike in column '{NAMES[2]}'"):
+        learn(Columns.from_file(write(tmp_path / "y", x, kind)), settings)
+    learn(Columns.from_array(x), settings)  # of which any record can be drawn
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize("changes", [{"tree_edges": "exact"}, {"interval": "hoeffding"}])

@@ -115,12 +115,18 @@ def test_numbers_are_cut():
 
 
 @pytest.mark.parametrize("kind", ["all", "closed", "maximal"])
-@pytest.mark.parametrize("memory", [7_500, 20_000, 60_000])
+@pytest.mark.parametrize("memory", [16_000, 20_000, 60_000])
 def test_same_within_a_limit_of_memory(kind, memory):
     # First items are searched in groups, and values go by way of a file.
     settings = {"min_support": 0.01, "kind": kind}
     assert_same(settings, TABLE, partition(TABLE, 8, memory=memory))
     assert_same(settings | {"must_hold": ["paid"]}, TABLE, partition(TABLE, 8, memory=memory))
+
+
+@pytest.mark.parametrize("kind", ["all", "closed", "maximal"])
+def test_an_item_whose_records_exceed_the_limit_is_refused(kind):
+    with pytest.raises(InputError, match=r"^memory: the records with '.*' .* would take \d.*B whi"):
+        FrequentItemsets(min_support=0.01, kind=kind).fit(partition(TABLE, 8, memory=5_500))
 
 
 def test_the_limit_of_memory():

@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import tacit
 from oracles import neighbors as oracle
 from tacit import InputError, SparseKNeighborsClassifier
+from tacit.similarity import SparseKNeighborsRegressor
 
 ALGORITHMS = ["near", "exact"]
 
@@ -23,8 +24,8 @@ ALGORITHMS = ["near", "exact"]
     [
         SparseKNeighborsClassifier(),
         SparseKNeighborsClassifier(weights="distance"),
-        SparseKNeighborsClassifier(algorithm="exact", weights="distance"),
-        SparseKNeighborsClassifier(algorithm="exact"),
+        SparseKNeighborsClassifier(algorithm="near", weights="distance"),
+        SparseKNeighborsClassifier(algorithm="near"),
     ],
 )
 def test_scikit_learn_checks(estimator, check):
@@ -67,7 +68,9 @@ def test_exact_search_is_that_of_brute_force(objects, k, weights):
 @pytest.mark.parametrize("resolution", ["auto", 2, 10, 100, 5000, (5, 50, 500)])
 def test_no_resolution_wrecks_recall(objects, resolution):
     X, y, new, labels = objects
-    model = SparseKNeighborsClassifier(10, resolution=resolution, random_state=0).fit(X, y)
+    model = SparseKNeighborsClassifier(
+        10, algorithm="near", resolution=resolution, random_state=0
+    ).fit(X, y)
     _, truth = oracle.nearest(X, new, 10)
     assert recall(model.kneighbors(new, return_distance=False), truth) > 0.98
     assert model.score(new, labels) > 0.95
@@ -75,7 +78,9 @@ def test_no_resolution_wrecks_recall(objects, resolution):
 
 def test_what_is_near_is_enough_without_reach(objects):
     X, y, new, _ = objects
-    model = SparseKNeighborsClassifier(5, resolution=15, reach=0.0, random_state=0).fit(X, y)
+    model = SparseKNeighborsClassifier(
+        5, algorithm="near", resolution=15, reach=0.0, random_state=0
+    ).fit(X, y)
     sc = model.computation_
     cells, cluster = sc.grid_.cells(sc.coords_), sc.grid_.cells(sc._project(new))
     distances, neighbours = model.kneighbors(new)
@@ -93,16 +98,20 @@ def test_what_is_near_is_enough_without_reach(objects):
 
 def test_a_reach_of_one_is_exact(objects):
     X, y, new, _ = objects
-    near = SparseKNeighborsClassifier(5, resolution=300, reach=1, random_state=0).fit(X, y)
-    exact = SparseKNeighborsClassifier(5, algorithm="exact").fit(X, y)
+    near = SparseKNeighborsClassifier(
+        5, algorithm="near", resolution=300, reach=1, random_state=0
+    ).fit(X, y)
+    exact = SparseKNeighborsClassifier(5).fit(X, y)
+    assert exact.algorithm == "exact"
     np.testing.assert_array_equal(near.kneighbors(new)[1], exact.kneighbors(new)[1])
 
 
 def test_objects_with_nothing_near_are_counted():
     X = np.array([[0.0, 0], [1, 0], [0, 1], [10, 10], [9, 10]])
     y = ["left", "left", "left", "right", "right"]
-    model = SparseKNeighborsClassifier(1, resolution=1000, projection="none", n_dimensions=2)
-    model.fit(X, y)
+    model = SparseKNeighborsClassifier(
+        1, algorithm="near", resolution=1000, projection="none", n_dimensions=2
+    ).fit(X, y)
     assert model.n_fallback_ == 0
     assert model.predict([[4.0, 4], [6, 6], [10, 10]]).tolist() == ["left", "right", "right"]
     assert model.n_fallback_ == 2
@@ -125,6 +134,14 @@ def test_equally_near_objects_come_in_the_order_of_their_numbers():
     model = SparseKNeighborsClassifier(3).fit(X, np.arange(300) % 2)
     assert model.kneighbors([[0.0, 0.0]])[1].tolist() == [[0, 1, 2]]
     assert model.predict([[0.0, 0.0], [5.0, 5.0]]).tolist() == [0, 0]
+
+
+def test_weights_by_the_smallest_distances():
+    X = np.array([[1e-310], [2e-310], [9e-310]])
+    model = SparseKNeighborsClassifier(2, weights="distance").fit(X, [0, 1, 1])
+    np.testing.assert_allclose(model.predict_proba([[0.0]]), [[2 / 3, 1 / 3]], rtol=1e-6)
+    means = SparseKNeighborsRegressor(2, weights="distance").fit(X, [0.0, 3.0, 9.0])
+    np.testing.assert_allclose(means.predict([[0.0]]), [1.0], rtol=1e-6)
 
 
 def test_weights_by_distance_are_those_of_objects_at_no_distance_alone():
@@ -236,7 +253,7 @@ def test_one_class_and_constant_columns(algorithm):
     [
         ({"n_neighbors": 0}, "n_neighbors must be a whole number of at least 1"),
         ({"n_neighbors": 2.5}, "n_neighbors must be a whole number"),
-        ({"algorithm": "far"}, "algorithm must be 'near' or 'exact', got 'far'"),
+        ({"algorithm": "far"}, "algorithm must be 'exact' or 'near', got 'far'"),
         ({"weights": "equal"}, "weights must be 'uniform' or 'distance'"),
         ({"reach": -1}, "reach must be"),
         ({"reach": "far"}, "reach must be"),

@@ -21,7 +21,7 @@ def embedded(n, width, hidden, noise=0.02, offset=0.0, dtype=np.float64):
 def check(X, Q, index):
     found = index.search(Q, K)
     brute = NearestNeighbors(n_neighbors=K, algorithm="brute", metric="euclidean")
-    expected, objects = brute.fit(X.astype(float)).kneighbors(Q.astype(float))
+    objects = brute.fit(X.astype(float)).kneighbors(Q.astype(float), return_distance=False)
     exact = np.sqrt(np.square(X[objects].astype(float) - Q[:, None].astype(float)).sum(axis=2))
     np.testing.assert_allclose(found.distances, exact, rtol=1e-9, atol=1e-12)
     return found

@@ -165,9 +165,9 @@ class Question:
             name = items.name(int(cells[0]))
             raise InputError(
                 f"memory: the records with {name!r} and other frequent items would take "
-                f"{human_bytes(int(counts[0]))} while they are searched, of the limit "
-                f"{human_bytes(baskets.search_bytes)} are left for them; raise it or min_support, "
-                "or leave the item out with must_not_hold"
+                f"{human_bytes(int(counts[0]))} while they are searched, and "
+                f"{human_bytes(baskets.search_bytes)} of the limit are left for them; raise it or "
+                "min_support, or leave the item out with must_not_hold"
             )
         if status == "interrupted":
             warnings.warn(

@@ -55,7 +55,8 @@ def adtree(
 ) -> None:
     """Build an ADtree and save it, with the table it is of.
 
-    `tacit table` and `tacit count` then take it in place of FILE, and `tacit.load` in Python.
+    `tacit table` and `tacit count` then take it in place of FILE, and `tacit.load` in Python. Of a
+    folder or a pattern of files, or with --memory, it is the tree of the distinct records.
 
     The numbers of nodes below those of the tree are what theory says: to be expected if columns
     were independent, and at most.
@@ -67,7 +68,7 @@ def adtree(
     from tacit.machine import parse_bytes
 
     limit = None if memory_limit is None else parse_bytes(memory_limit, "--memory-limit")
-    table = source.read()
+    table = source.read_table()
     start = perf_counter()
     with working("building the tree"):
         tree = tacit.ADTree(
@@ -86,4 +87,4 @@ def adtree(
     put(console, facts_grid([*tree.stats().rows(), ("seconds to build", f"{seconds:.2f}")]))
 
 
-COMMAND = reads_file(adtree)
+COMMAND = reads_file(adtree, partitions=True)

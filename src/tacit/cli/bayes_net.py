@@ -42,8 +42,18 @@ Criterion = Annotated[
     Literal["bic", "aic", "bdeu", "bds", "k2", "penalized"] | None,
     _search_option(help="The score that the search maximises; bic unless said."),
 ]
+Search = Annotated[
+    Literal["auto", "climb", "exact"] | None,
+    _search_option(
+        help="Go from net to net by arcs (climb), look at orders of the columns, too (auto), or "
+        "prove which net is the best of all (exact); auto unless said."
+    ),
+]
 Restarts = Annotated[
-    int | None, _search_option(min=0, help="How often the search starts anew; 10 unless said.")
+    int | None,
+    _search_option(
+        min=0, help="How often the search starts anew; as long as that helps, unless said."
+    ),
 ]
 MaxParents = Annotated[
     int | None, _search_option(min=0, help="Parents of a column, at most; 5 unless said.")
@@ -93,6 +103,7 @@ def bayes_net(
     draw: Draw = None,
     output: Outputs = None,
     criterion: Criterion = None,
+    search: Search = None,
     n_restarts: Restarts = None,
     max_parents: MaxParents = None,
     prior_weight: PriorWeight = None,
@@ -124,8 +135,8 @@ def bayes_net(
     records = _read(source)
     # What is not said is left to BayesNet, so that it shows what was said about a net, too.
     said = {
-        "criterion": criterion, "n_restarts": n_restarts, "max_parents": max_parents,
-        "prior_weight": prior_weight, "parameters": parameters, "start": start,
+        "criterion": criterion, "search": search, "n_restarts": n_restarts,
+        "max_parents": max_parents, "prior_weight": prior_weight, "parameters": parameters, "start": start,
         "max_seconds": max_seconds, "require": require or None, "forbid": forbid or None,
         "ignore_missing": ignore_missing or None,
     }  # fmt: skip
@@ -236,6 +247,10 @@ def _facts(
     learning = getattr(net, "learning_", None)
     if learning is not None:
         rows.append((learning.criterion, f"{learning.score:,.2f}"))
+        if learning.proven:
+            rows.append(("best of all nets", "proven"))
+        elif learning.gap is not None:
+            rows.append(("below the best net", f"{learning.gap:,.2f} at most"))
     rows += likelihood_rows(scores)
     if table is not None and learning is not None:
         early = ", interrupted" if learning.interrupted else ""

@@ -43,6 +43,15 @@ def explore(
             "holds the records as they are shown.",
         ),
     ] = None,
+    max_records: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="With -o: of more distinct records than N, the file holds a sample of N, and "
+            "shows the 95% intervals of counts of more than two columns.",
+        ),
+    ] = None,
 ) -> None:
     """Look at a table in the browser: every column at once, and what a selection does to them.
 
@@ -57,6 +66,8 @@ def explore(
     """
     if output is not None and output.suffix not in (".html", ".htm"):
         raise InputError(f"--output: {str(output)!r} must end in .html")
+    if max_records is not None and output is None:
+        raise InputError("--max-records: this is about the file of -o OUT.html")
     serves = output is None
     if serves and find_spec("uvicorn") is None:
         raise InputError("this needs Starlette and uvicorn: pip install 'tacit[explore]'")
@@ -80,7 +91,7 @@ def explore(
         from tacit.machine import human_bytes
 
         with working(f"writing {output}"):
-            size = write_page(explorer, output)
+            size = write_page(explorer, output, max_records)
         typer.echo(f"{output}: {human_bytes(size)}, {explorer.views.n_records:,} records")
         return
     from tacit.explore.server import Server

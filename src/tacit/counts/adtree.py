@@ -13,6 +13,7 @@ from tacit import _core, store
 from tacit.blocks import BLOCK, BlockArray
 from tacit.counts.contingency.table import ContingencyTable
 from tacit.counts.counter import Counter, Given, Layout, Tables
+from tacit.counts.repeated import Repeated
 from tacit.errors import FileError, InputError
 from tacit.machine import available_memory, check_int, human_bytes
 from tacit.plot.html import Result, pairs_html
@@ -43,7 +44,9 @@ class ADTree(Counter, store.Saved):
 
     Parameters
     ----------
-    table : Table
+    table : Table, or PartitionedTable without weights
+        Of partitions, the tree is one of their distinct records, found in one pass: the counts are
+        those of all records.
     leaf_size : int, default 16
         Combinations of fewer records than this are not divided further: their records are listed
         and counted one by one. Larger leaves save memory and time to build, at the cost of slower
@@ -83,6 +86,9 @@ class ADTree(Counter, store.Saved):
         memory_limit: int | None = None,
         min_count: int = 1,
     ) -> None:
+        if getattr(table, "in_partitions", False) is True:
+            half = (available_memory() or 2**62) // 2
+            table = Repeated.of_partitions(table, half if memory_limit is None else memory_limit)
         super().__init__(table)
         self.leaf_size = _setting(leaf_size, "leaf_size", 1)
         self.max_depth = None if max_depth is None else _setting(max_depth, "max_depth", 0)
@@ -91,7 +97,8 @@ class ADTree(Counter, store.Saved):
         )
         self.min_count = _setting(min_count, "min_count", 1)
         if self.min_count > 1 and table.weights is not None:
-            raise InputError("min_count: counts of weighted records are all kept; it must be 1")
+            what = "partitions" if isinstance(table, Repeated) else "weighted records"
+            raise InputError(f"min_count: counts of {what} are all kept; it must be 1")
         self._order = _tree_order(table)
         self._path: str | os.PathLike[str] = ""  # of the file it was loaded from
         self._tree = self._plant()
@@ -115,6 +122,22 @@ class ADTree(Counter, store.Saved):
 
     def _engine(self) -> _core.Engine:
         return self._tree
+
+    @property
+    def records(self) -> StoredRecords:
+        """The table that is counted; of partitions, distinct records and how often they occur."""
+        records: StoredRecords = getattr(self._records, "table", self._records)
+        return records
+
+    @property
+    def n_records(self) -> int:
+        """Number of records."""
+        return getattr(self._records, "total", self._records.n_records)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether counts are sums of weights."""
+        return not isinstance(self._records, Repeated) and super().weighted
 
     @property
     def exact(self) -> bool:
@@ -269,6 +292,7 @@ class ADTree(Counter, store.Saved):
             -1 if self.max_depth is None else self.max_depth,
             -1 if self.memory_limit is None else self.memory_limit,
             self.min_count,
+            int(isinstance(self._records, Repeated)),
         ]
         arrays = {
             **self._records.to_state(),
@@ -290,7 +314,9 @@ class ADTree(Counter, store.Saved):
         Large ones are read, and checked, when they are used.
         """
         table: Any = store.class_of("table").from_state(state)
-        leaf_size, max_depth, memory_limit, min_count = state["tree.settings"].tolist()
+        leaf_size, max_depth, memory_limit, min_count, *more = state["tree.settings"].tolist()
+        if more == [1]:  # files of version 0.1 have four settings
+            table = Repeated(table)
         tree = cls(
             table,
             leaf_size=leaf_size,

@@ -15,17 +15,19 @@ from tacit.counts.contingency.table import ContingencyTable
 from tacit.counts.counter import Counter, Given, Layout, Tables
 from tacit.errors import InputError, refuse_partitions
 from tacit.machine import check_fits, check_int, count_jobs
+from tacit.statistic import Statistic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from tacit.counts.counter import Group
     from tacit.counts.records import StoredRecords
     from tacit.schema import Schema
+    from tacit.statistic import Partition
 
-__all__ = ["CodeWords", "CountedWords", "Distinct", "linked_counts"]
+__all__ = ["CodeWords", "CountedWords", "Distinct", "code_type", "linked_counts"]
 
 _MOST_TIMES = 2**32 - 1
 _CELL_BYTES = 16  # while tables are worked out
@@ -104,7 +106,7 @@ class CodeWords:
             for column in reversed(columns):
                 arity = np.uint64(self.arities[column])
                 word, code = word // arity, word % arity
-                found[column] = code.astype(_code_type(self.arities[column]))
+                found[column] = code.astype(code_type(self.arities[column]))
         return found
 
 
@@ -133,8 +135,89 @@ def _first_of_equals(words: list[NDArray[np.uint64]]) -> NDArray[np.int64]:
     return np.flatnonzero(changes)
 
 
-def _code_type(arity: int) -> Any:
+def code_type(arity: int) -> Any:
+    """Return the smallest unsigned type of so many codes."""
     return np.uint8 if arity <= 2**8 else np.uint16 if arity <= 2**16 else np.uint32
+
+
+class TooManyError(Exception):
+    """There are more distinct records than fit."""
+
+
+@dataclass(frozen=True)
+class CodeMap:
+    """Columns of partitions, and which of fewer codes each of theirs becomes, if that is said."""
+
+    columns: list[int]
+    arities: list[int]
+    codes: list[NDArray[np.int64]] | None = None
+
+    def of(self, table: Any) -> Iterator[NDArray[np.int64]]:
+        """Yield the codes of the records of a Table, column by column."""
+        for k, column in enumerate(self.columns):
+            own = table.codes(column)
+            yield own if self.codes is None else self.codes[k][own]
+
+
+@dataclass(frozen=True)
+class DistinctRecords(Statistic["CountedWords"]):
+    """The distinct records of partitions, up to so many.
+
+    Attributes
+    ----------
+    shown : CodeMap
+    most : int
+        With more of them, a :class:`TooManyError` is raised.
+    largest : int
+        Records of the largest partition.
+    """
+
+    shown: CodeMap
+    most: int
+    largest: int
+
+    @classmethod
+    def within(cls, shown: CodeMap, memory: int, partition_sizes: NDArray[np.int64]) -> Self:
+        """Return the statistic that keeps to so many bytes, four copies while parts are merged."""
+        n_words = len(CodeWords(shown.arities))
+        most = memory // (32 * (n_words + 1) + len(shown.arities))
+        return cls(shown, int(most), int(partition_sizes.max()))
+
+    @property
+    def n_bytes(self) -> int:
+        """What those of a partition take."""
+        return 8 * (len(CodeWords(self.shown.arities)) + 1) * min(self.largest, self.most)
+
+    def partial(self, partition: Partition) -> CountedWords:
+        """Return those of a partition."""
+        table, words = partition.records, CodeWords(self.shown.arities)
+        return self._few(words.count(words.of(table.n_records, self.shown.of(table))))
+
+    def merge(self, one: CountedWords, other: CountedWords) -> CountedWords:
+        """Return those of both."""
+        return self._few(CodeWords(self.shown.arities).merge(one, other))
+
+    def _few(self, counted: CountedWords) -> CountedWords:
+        if len(counted.times) > self.most:
+            raise TooManyError
+        return counted
+
+
+def stored_values(schema: Schema, codes: list[NDArray[Any]]) -> tuple[Any, Any]:
+    """Return records with these codes of columns as tables store them: indptr and value ids."""
+    lengths = np.zeros(len(codes[0]) + 1, np.int64)
+    for c, own in enumerate(codes):
+        lengths[1:] += own != int(schema.defaults[c])
+    indptr = np.cumsum(lengths)
+    values = np.empty(int(indptr[-1]), np.uint32 if schema.n_values > 2**16 else np.uint16)
+    place = indptr[:-1].copy()
+    for c, own in enumerate(codes):
+        default = int(schema.defaults[c])
+        stored = np.flatnonzero(own != default)
+        code = own[stored].astype(np.int64)
+        values[place[stored]] = schema.offsets[c] + code - (code > default)
+        place[stored] += 1
+    return indptr, values
 
 
 class Distinct(Counter):

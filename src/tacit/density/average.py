@@ -1,23 +1,73 @@
-"""Averages of several mixtures: how many to make, and how smooth they are to be."""
+"""Averages of several mixtures: by what recipe their members are learnt."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tacit.density.learn import STRENGTHS
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
 
     from tacit.density.learn import Fit
     from tacit.density.observed import Observed
     from tacit.density.search import Recipe
 
-__all__ = ["learn_average"]
+__all__ = ["foretell", "learn_average"]
 
-_FEW = 5  # members that are enough to compare strengths by
+_FEW = 5  # members that are enough to compare recipes by
+_FIRST = 3  # members that show what is worse beyond doubt
+_SURE = 3.0  # standard errors that are not chance
+_MOST = 12  # recipes that are tried
+
+
+class _Member(NamedTuple):
+    fit: Fit
+    logs: NDArray[np.float64]  # log P of records held out
+
+
+@dataclass(frozen=True)
+class _Chooser:
+    """Judges averages by records held out."""
+
+    learn: Callable[[Recipe], Fit]
+    held_out: Observed
+    n_members: int
+    n_jobs: int
+
+    def member(self, fit: Fit) -> _Member:
+        return _Member(fit, self.held_out.log_scores(fit.groups, None, self.n_jobs))
+
+    def foretell(self, members: list[_Member]) -> float:
+        """Return what an average of all members would come to, from a few of them."""
+        each = [self._mean(member.logs) for member in members]
+        together = self._mean(_average(members))
+        return foretell(float(np.mean(each)), together, len(members), self.n_members)
+
+    def _mean(self, logs: NDArray[np.float64]) -> float:
+        return float(np.average(logs, weights=self.held_out.weights))
+
+    def try_out(self, recipe: Recipe, rival: list[_Member]) -> list[_Member] | None:
+        """Return as many members as the rival has, if they are better."""
+        found = list[_Member]()
+        for n in sorted({min(_FIRST, len(rival)), len(rival)}):
+            found += [self.member(self.learn(recipe)) for _ in range(n - len(found))]
+            loss = self.foretell(rival[:n]) - self.foretell(found)
+            if n < len(rival) and loss < _SURE * self._error(found, rival[:n]):
+                continue
+            if loss >= 0:
+                return None
+        return found
+
+    def _error(self, found: list[_Member], rival: list[_Member]) -> float:
+        """Return the standard error of a difference."""
+        gains, weights = _average(found) - _average(rival), self.held_out.weights
+        if weights is not None:
+            gains = gains * (weights / weights.mean())
+        return float(gains.std() / np.sqrt(len(gains)))
 
 
 def learn_average(
@@ -27,38 +77,47 @@ def learn_average(
     n_members: int,
     held_out: Observed | None,
     n_jobs: int,
-    others: Sequence[Recipe] = (),
+    others: Callable[[Recipe], Iterator[Recipe]],
 ) -> tuple[Recipe, list[Fit]]:
     """Return members to be averaged, and their recipe; the first is given, the best for one.
 
-    What is best for one need not be best for an average: with records to choose by, others are
-    tried. Members that follow their records more closely err in more different ways, which the
-    average evens out: less smoothing is tried for as long as that helps.
+    What is best for one need not be best for an average: members that err in more different ways
+    gain more by it. With records to choose by, `others` are tried as long as one is better.
     """
     few = min(n_members, _FEW)
-    members = [first, *(learn(best) for _ in range(few - 1))]
-    if held_out is not None and few > 1:
-        score = _average_score(members, held_out, n_jobs)
-
-        def is_improved(recipe: Recipe) -> bool:
-            nonlocal members, score, best
-            trial = [learn(recipe) for _ in range(few)]
-            found = _average_score(trial, held_out, n_jobs)
-            if found <= score:
-                return False
-            members, score, best = trial, found, recipe
-            return True
-
-        for other in others:
-            is_improved(other)
-        for weaker in [s for s in reversed(STRENGTHS) if s < best.smoothing]:
-            if not is_improved(best._replace(smoothing=weaker)):
+    if held_out is None or few == 1:
+        return best, [first, *(learn(best) for _ in range(n_members - 1))]
+    chooser = _Chooser(learn, held_out, n_members, n_jobs)
+    members = [chooser.member(fit) for fit in (first, *(learn(best) for _ in range(few - 1)))]
+    tried = {best}
+    while len(tried) < _MOST:
+        for recipe in others(best):
+            if recipe in tried:
+                continue
+            tried.add(recipe)
+            trial = chooser.try_out(recipe, members)
+            if trial is not None:
+                members, best = trial, recipe
                 break
-    return best, members + [learn(best) for _ in range(n_members - few)]
+        else:
+            break
+    fits = [member.fit for member in members]
+    return best, fits + [learn(best) for _ in range(n_members - few)]
 
 
-def _average_score(members: list[Fit], held_out: Observed, n_jobs: int) -> float:
-    """Return the mean log-likelihood of records under the average of mixtures."""
-    logs = [held_out.log_scores(member.groups, None, n_jobs) for member in members]
-    scores = np.logaddexp.reduce(logs, axis=0) - np.log(len(members))
-    return float(np.average(scores, weights=held_out.weights))
+def foretell(one: float, few: float, n_few: int, n: int) -> float:
+    """Return the log-likelihood of an average of `n` members from that of one and of a few.
+
+    What is missing to an average of very many is taken to be in inverse proportion to their number.
+
+    >>> foretell(-10.0, -9.0, 2, 4)
+    -8.5
+    """
+    return few + (few - one) / (1 - 1 / n_few) * (1 / n_few - 1 / n)
+
+
+def _average(members: list[_Member]) -> NDArray[np.float64]:
+    """Return log P of records under an average."""
+    logs: NDArray[np.float64] = np.logaddexp.reduce([member.logs for member in members], axis=0)
+    logs -= np.log(len(members))
+    return logs

@@ -54,6 +54,13 @@ class Blocks:
         """Whether each block is one column, in their order."""
         return bool((self.block_of == np.arange(len(self.block_of))).all())
 
+    def are_same(self, other: Blocks) -> bool:
+        """Say whether these are the same blocks, with the same labels."""
+        pairs = zip(self.labels_of, other.labels_of, strict=False)
+        return np.array_equal(self.block_of, other.block_of) and all(
+            a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs
+        )
+
     @cached_property
     def members(self) -> list[NDArray[np.int64]]:
         """The columns of each block, ascending."""

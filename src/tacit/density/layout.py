@@ -41,6 +41,10 @@ class TreeRecords(NamedTuple):
         """The number of records, or the sum of their weights."""
         return float(len(self.indptr) - 1 if self.weights is None else self.weights.sum())
 
+    def held(self, record: int) -> NDArray[Any]:
+        """Return the ids of a record."""
+        return self.values[self.indptr[record] : self.indptr[record + 1]]
+
 
 @dataclass(frozen=True, eq=False)
 class TreeLayout:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from tacit import _core
 from tacit.density.blocks import Blocks, join_columns
 from tacit.density.clusters import Tree, count_ids, evidence, maximise, prior_of
 from tacit.density.layout import TreeLayout, orient
@@ -32,8 +33,7 @@ __all__ = [
     "Options",
     "TreesOfSample",
     "choose_clusters",
-    "distances",
-    "indicators",
+    "choose_near",
     "learn_clusters",
     "separate_trees",
 ]
@@ -42,8 +42,11 @@ __all__ = [
 _TRIAL_CLUSTERS, _TRIAL_RECORDS, _TRIAL_PASSES = 10, 100, 15
 STRENGTHS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # that "auto" chooses from
 _WORSE = 2  # times that doubling clusters may not help
+_MANY = 64  # clusters whose doubling ends when it is worse beyond doubt
+_SURE = 3.0  # standard errors that are not chance
 _WALKS = 3  # of strengths, in turns with doubling clusters
 _ROUNDS, _ROUND_PASSES = 20, 2  # of trees for each cluster, and of EM between them
+_LEAST_WEIGHT = 1e-200  # of a seed, at the start
 _LEAST_PART = 1e-3  # of a record that says something of a cluster's tree
 
 
@@ -81,6 +84,16 @@ class Fit:
         weight = sum(counts.totals.sum() for counts in self.expected)
         return evidence(self.trees, self.groups, self.expected) / float(weight)
 
+    def beats(self, other: Fit, errors: float = 2.0) -> bool:
+        """Say whether records held out differ by more than so many standard errors of their mean.
+
+        Without such records, always.
+        """
+        if self.records is None or other.records is None:
+            return True
+        gains = self.records - other.records
+        return bool(gains.mean() > errors * gains.std() / np.sqrt(len(gains)))
+
 
 # Starts
 
@@ -90,52 +103,36 @@ def soft_start(layout: TreeLayout, table: Table, n_clusters: int, rng: np.random
     """Return expected counts of records that belong to seeds, the more the nearer these are.
 
     Seeds are records drawn at random. Distances are numbers of columns that differ; a record is e
-    times less part of a seed for each standard deviation of the distances between seeds.
+    times less part of a seed for each standard deviation of the distances between seeds. That is
+    a product over its stored values, so that one E-step does it.
     """
     chance = None if table.weights is None else table.weights / table.weights.sum()
     most = table.n_records if chance is None else int(np.count_nonzero(chance))
     seeds = rng.choice(table.n_records, min(n_clusters, most), replace=False, p=chance)
-    held = values, columns = indicators(table)
-    near = distances(held, (values[seeds], columns[seeds]))
-    between = near[seeds][~np.eye(len(seeds), dtype=bool)]
-    spread = max(float(between.std()), 1.0) if len(between) else 1.0
-    parts = np.exp(-(near - near.min(axis=1, keepdims=True)) / spread)
-    parts /= parts.sum(axis=1, keepdims=True)
-    if table.weights is not None:
-        parts *= table.weights[:, None]
-    records = layout.records(table, n_jobs)
-    shape = (table.n_records, layout.n_ids)
-    ones = np.ones(len(records.values))
-    matrix = sparse.csr_array((ones, records.values.astype(np.int64), records.indptr), shape)
-    stored = np.ascontiguousarray(matrix.T @ parts)
-    return ExpectedCounts(parts.sum(axis=0), stored, 0.0, float(parts.sum()))
-
-
-def indicators(table: Table) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Return which values, and which columns, records store."""
-    ones, schema = np.ones(len(table.values)), table.schema
-    values = table.values.astype(np.int64)
-    columns = schema.value_columns[values]
-    n = table.n_records
-    return (
-        sparse.csr_array((ones, values, table.indptr), (n, schema.n_values)),
-        sparse.csr_array((ones, columns, table.indptr), (n, len(schema))),
-    )
-
-
-def distances(
-    records: tuple[sparse.csr_array, sparse.csr_array],
-    seeds: tuple[sparse.csr_array, sparse.csr_array],
-) -> NDArray[np.float64]:
-    """Return in how many columns records differ from seeds; both are what `indicators` returns.
-
-    These are the columns that either of them stores, less those that both store, less those in
-    which both store the same.
-    """
-    lengths, of_seeds = (np.diff(some[0].indptr).astype(np.float64) for some in (records, seeds))
-    same = records[0] @ seeds[0].T.toarray() + records[1] @ seeds[1].T.toarray()
-    found: NDArray[np.float64] = lengths[:, None] + of_seeds - same
-    return found
+    records, schema = layout.records(table, n_jobs), layout.schema
+    values = [held[held < schema.n_values] for held in map(records.held, seeds.tolist())]
+    lengths = np.array([len(held) for held in values])
+    held = np.concatenate([np.zeros(0, np.int64), *values]).astype(np.int64)
+    of_seed = np.repeat(np.arange(len(seeds)), lengths)
+    # Both lengths, less what is here for each stored value, is how many columns differ: 2 where
+    # the seed stores the same, 1 where it stores another value of the column.
+    columns = np.zeros((len(schema), len(seeds)))
+    columns[schema.value_columns[held], of_seed] = 1
+    matches = columns[schema.value_columns]
+    matches[held, of_seed] += 1
+    ones = np.ones(len(held))
+    by_seed = sparse.csr_array((ones, (of_seed, held)), (len(seeds), schema.n_values))
+    between = lengths[:, None] + lengths - by_seed @ matches
+    apart = between[~np.eye(len(seeds), dtype=bool)]
+    spread = max(float(apart.std()), 1.0) if len(apart) else 1.0
+    stored = np.ones((layout.n_ids, len(seeds)))
+    stored[: schema.n_values] = np.exp((matches - 2) / spread)
+    weights = np.maximum(np.exp((lengths.min() - lengths) / spread), _LEAST_WEIGHT)
+    defaults = np.ones((len(layout.offsets) - 1, len(seeds)))
+    given = _core.Records(records.indptr, records.values, layout.n_ids, None, records.weights)
+    arrays = (layout.offsets, weights, stored, defaults)
+    totals, counts, _ = _core.em_step(given, *arrays, False, n_jobs)
+    return ExpectedCounts(totals, counts, 0.0, records.weight)
 
 
 # EM
@@ -153,7 +150,8 @@ def run_em(
     The objective is log-likelihood and log prior. Of clusters that are tempered by a power q, the
     likelihood of a record counts as (Σ over clusters of P(cluster, record)^q)^(1/q).
 
-    Of records held out, the best pass counts; the last passes did nothing for them.
+    Of records held out, the best pass counts; the last passes did nothing for them. One that makes
+    them less probable by more than they differ by chance is the last.
     """
     expected, trace = start, list[float]()
     best: Fit | None = None
@@ -178,7 +176,8 @@ def run_em(
             best, waited = fit, 0
         else:
             waited += 1
-        if done or waited >= options.n_iter_no_change:
+        waits = waited < options.n_iter_no_change and not (waited and best.beats(fit, _SURE))
+        if done or not waits:
             return replace(best, converged=True)
     assert best is not None
     return best
@@ -261,7 +260,8 @@ class TreesOfSample:
         self, sample: Sample, most_labels: int, rng: np.random.Generator, options: Options
     ) -> None:
         self._sample, self._rng, self._options = sample, rng, options
-        self._alone = find_tree(sample, find_blocks(sample, most_labels, options.n_jobs), options)
+        self.blocks = find_blocks(sample, most_labels, options.n_jobs)
+        self._alone = find_tree(sample, self.blocks, options)
         self._shared: Tree | None = None
 
     def of(self, n_clusters: int, strength: float) -> Tree:
@@ -368,7 +368,9 @@ def choose_clusters(
         for n in [n for n in n_clusters if n >= first]:
             before = max((fit.score for fit in tried.values()), default=-np.inf)
             worse = 0 if score(n, strength) > before else worse + 1
-            if worse > _WORSE:
+            fit = tried[n, strength]
+            hopeless = n >= _MANY and fit.records is not None and tried[best()].beats(fit, _SURE)
+            if worse > _WORSE or hopeless:
                 break
 
     def walk(n: int, strength: float) -> None:
@@ -387,18 +389,50 @@ def choose_clusters(
             if best()[1] == before[1]:
                 break
             double(*best())
+    return _ordered(tried)
+
+
+def choose_near(
+    learn: Callable[[int, float], Fit],
+    n_clusters: list[int],
+    smoothing: float | None,
+    start: tuple[int, float],
+    rival: Fit,
+) -> list[tuple[int, float, Fit]]:
+    """Return what was tried, the best first: one cluster, and uphill from where others are best.
+
+    What is worse than the rival beyond doubt, after a step uphill too, is not followed further.
+    """
+    tried = {key: learn(*key) for key in ((1, start[1]), start) if key[0] in n_clusters}
+    at, steps = start, 0
+    while steps < 1 or not rival.beats(tried[at], _SURE):
+        n, strength = at
+        others = [(n // 2, strength)] if n > 2 else []
+        if smoothing is None:
+            place = STRENGTHS.index(strength)
+            beside = STRENGTHS[max(place - 1, 0) : place] + STRENGTHS[place + 1 : place + 2]
+            others += [(n, other) for other in beside]
+        others.append((2 * n, strength))
+        for key in others:
+            if key[0] not in n_clusters or key in tried:
+                continue
+            if key[0] > n and rival.beats(tried[at], _SURE):
+                continue  # it would be the dearest
+            tried[key] = learn(*key)
+            if tried[key].score > tried[at].score:
+                at, steps = key, steps + 1
+                break
+        else:
+            break
+    return _ordered(tried)
+
+
+def _ordered(tried: dict[tuple[int, float], Fit]) -> list[tuple[int, float, Fit]]:
+    """Return what was tried, the best first; one cluster before what is hardly better."""
     order = sorted(tried, key=lambda key: (-tried[key].score, key[0]))
     first = order[0]
     for key in [key for key in order if key[0] == 1]:
-        if first[0] > 1 and not _is_better(tried[first], tried[key]):
+        if first[0] > 1 and not tried[first].beats(tried[key]):
             first = key
     order.sort(key=lambda key: key != first)
     return [(n, strength, tried[n, strength]) for n, strength in order]
-
-
-def _is_better(one: Fit, other: Fit) -> bool:
-    """Say whether records held out differ by more than two standard errors of their mean."""
-    if one.records is None or other.records is None:
-        return True
-    gains = one.records - other.records
-    return bool(gains.mean() > 2 * gains.std() / np.sqrt(len(gains)))

@@ -14,6 +14,7 @@ from tacit.density.learn import (
     Options,
     TreesOfSample,
     choose_clusters,
+    choose_near,
     learn_clusters,
     run_em,
     separate_trees,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from tacit.density.blocks import Blocks
     from tacit.density.observed import Observed
     from tacit.density.source import Sample, Source
 
@@ -35,7 +37,6 @@ _POWERS = (1.0, 0.85, 0.7, 0.6)  # that "auto" chooses from
 _POWER = 0.7  # that is tried first with splits
 _SPLITS = 2  # that are tried first, and by which their number changes
 _STRONGER = 10  # times the smoothing without splits
-_AROUND = 4  # times the best number of clusters, or a fraction: what other blocks are tried with
 _CLIMB = 8  # mixtures that are tried from each of two starts, at most
 
 
@@ -79,12 +80,17 @@ class Search:
     def learn(self, recipe: Recipe) -> Fit:
         """Return the mixture of a recipe, of the trees that all records suggest."""
         if recipe not in self.tried:
-            if recipe.joint_labels not in self._trees:
-                self._trees[recipe.joint_labels] = TreesOfSample(
-                    self.sample, recipe.joint_labels, self.rng, self.options
-                )
-            self.tried[recipe] = self._learn(recipe, self._trees[recipe.joint_labels], self._steps)
+            trees = self._trees_of(recipe.joint_labels)
+            self.tried[recipe] = self._learn(recipe, trees, self._steps)
         return self.tried[recipe]
+
+    def _trees_of(self, joint_labels: int) -> TreesOfSample:
+        """Return the trees of all records, with blocks of so many labels."""
+        if joint_labels not in self._trees:
+            self._trees[joint_labels] = TreesOfSample(
+                self.sample, joint_labels, self.rng, self.options
+            )
+        return self._trees[joint_labels]
 
     def member(self, recipe: Recipe) -> Fit:
         """Return a further mixture of a recipe, of trees that a part of the records suggests."""
@@ -154,19 +160,27 @@ class Search:
     def _plain(self) -> Recipe:
         """Return the best of all numbers of clusters, strengths and sizes of blocks."""
         choices, found = self.choices, list[Recipe]()
-        numbers = choices.n_clusters
         splits = 0 if choices.splits == "auto" else choices.splits
         power = 1.0 if choices.power == "auto" else choices.power
+        seen: list[Blocks] = []
         for labels in choices.joint_labels:
 
             def learn(n: int, strength: float, labels: int = labels) -> Fit:
                 return self.learn(Recipe(n, strength, labels, splits, power))
 
-            n, strength, _ = choose_clusters(learn, numbers, choices.smoothing)[0]
+            blocks = self._trees_of(labels).blocks
+            if any(blocks.are_same(other) for other in seen):
+                continue
+            seen.append(blocks)
+            options = choices.n_clusters, choices.smoothing
+            best = max(found, key=self._score) if found else None
+            if best is None or best.n_clusters == 1:
+                tried = choose_clusters(learn, *options)
+            else:
+                near = best.n_clusters, best.smoothing
+                tried = choose_near(learn, *options, near, self.learn(best))
+            n, strength, _ = tried[0]
             found.append(Recipe(n, strength, labels, splits, power))
-            if n > 1:
-                near = [m for m in numbers if n <= _AROUND * m and m <= _AROUND * n]
-                numbers = [m for m in numbers if m == 1 or m in near]
             self.source.forget()
         return max(found, key=self._score)
 
@@ -210,16 +224,23 @@ class Search:
         """Return the members of an average, and the recipe that they are made by."""
         first = self.finish(best, self.learn(best))
         chooser = self.held_out if self.choices.smoothing is None else None
-        others = [] if chooser is None else self._other_kinds(best)
         return learn_average(
-            self.member, first, best, n_members, chooser, self.options.n_jobs, others
+            self.member, first, best, n_members, chooser, self.options.n_jobs, self._others
         )
 
-    def _other_kinds(self, best: Recipe) -> list[Recipe]:
-        """Return the best recipe without splits, if the best has some, or the best with some."""
+    def _others(self, recipe: Recipe) -> Iterator[Recipe]:
+        """Yield what is tried for an average: less regular members, or the best of another kind."""
+        at, numbers = STRENGTHS.index(recipe.smoothing), self.choices.n_clusters
+        if self.choices.power == "auto" and recipe.power < 1:
+            yield recipe._replace(power=1.0)
+        for strength in (*STRENGTHS[max(at - 1, 0) : at], *STRENGTHS[at + 1 : at + 2]):
+            yield recipe._replace(smoothing=strength)
         order = sorted(self.tried, key=self._score, reverse=True)
-        kind = best.splits > 0
-        return [r for r in order if r.n_clusters > 1 and (r.splits > 0) != kind][:1]
+        kind = recipe.splits > 0
+        yield from [r for r in order if r.n_clusters > 1 and (r.splits > 0) != kind][:1]
+        for n in (recipe.n_clusters // 2, 2 * recipe.n_clusters):
+            if n > 1 and n in numbers and not recipe.splits:
+                yield recipe._replace(n_clusters=n)
 
     def frame(self, best: Recipe) -> pl.DataFrame:
         """Return what was tried, the best first."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from tacit.density.learn import distances, indicators
 from tacit.mixture.em.expected import ExpectedCounts
 
 if TYPE_CHECKING:
@@ -73,6 +72,33 @@ def split_clusters(
     prior = tree.prior._replace(of_clusters=np.ascontiguousarray(group.cells[:, parents]))
     start = ExpectedCounts(totals, stored, 0.0, float(totals.sum()))
     return tree._replace(prior=prior), start
+
+
+def indicators(table: Table) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return which values, and which columns, records store."""
+    ones, schema = np.ones(len(table.values)), table.schema
+    values = table.values.astype(np.int64)
+    columns = schema.value_columns[values]
+    n = table.n_records
+    return (
+        sparse.csr_array((ones, values, table.indptr), (n, schema.n_values)),
+        sparse.csr_array((ones, columns, table.indptr), (n, len(schema))),
+    )
+
+
+def distances(
+    records: tuple[sparse.csr_array, sparse.csr_array],
+    seeds: tuple[sparse.csr_array, sparse.csr_array],
+) -> NDArray[np.float64]:
+    """Return in how many columns records differ from seeds; both are what `indicators` returns.
+
+    These are the columns that either of them stores, less those that both store, less those in
+    which both store the same.
+    """
+    lengths, of_seeds = (np.diff(some[0].indptr).astype(np.float64) for some in (records, seeds))
+    same = records[0] @ seeds[0].T.toarray() + records[1] @ seeds[1].T.toarray()
+    found: NDArray[np.float64] = lengths[:, None] + of_seeds - same
+    return found
 
 
 def _draw_two(

@@ -13,6 +13,7 @@ from tacit.explore.jobs import Jobs
 from tacit.explore.partitions import count_partitions, table_of
 from tacit.explore.state import Selection
 from tacit.explore.views import views_of
+from tacit.machine import check_int
 from tacit.scale import as_partitioned
 from tacit.table import Table, as_table
 
@@ -118,7 +119,7 @@ class Explorer:
         """The models that are learnt for the page."""
         return Jobs(lambda: self.table)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, max_records: int | None = None) -> None:
         """Write the page as one HTML file, which needs neither a server nor a network.
 
         It holds the records as they are shown, and how often each occurs.
@@ -126,10 +127,16 @@ class Explorer:
         Parameters
         ----------
         path : path-like
+        max_records : int, optional
+            Of more distinct records than this, the file holds a sample of so many records, and the
+            exact counts of all columns and pairs of columns. Counts of more columns are then
+            estimates, which the page shows with their 95% intervals.
         """
         from tacit.explore.offline import write_page
 
-        write_page(self, path)
+        if max_records is not None:
+            check_int(max_records, "max_records", 1)
+        write_page(self, path, max_records)
 
     def describe(self) -> dict[str, Any]:
         """Return what the page has to know first."""

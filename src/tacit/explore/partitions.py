@@ -8,14 +8,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.counts import Counter, Distinct
-from tacit.counts.distinct import CodeWords, CountedWords, linked_counts
+from tacit.counts.distinct import (
+    CodeMap,
+    CodeWords,
+    DistinctRecords,
+    TooManyError,
+    code_type,
+    linked_counts,
+    stored_values,
+)
 from tacit.errors import InputError
 from tacit.machine import available_memory
 from tacit.statistic import Statistic
 from tacit.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -25,56 +33,11 @@ if TYPE_CHECKING:
     from tacit.scale import PartitionedTable
     from tacit.statistic import Partition
 
-__all__ = ["Passes", "count_partitions", "table_of"]
+__all__ = ["Passes", "count_partitions", "shown_codes", "table_of"]
 
 
-class TooManyError(Exception):
-    """There are more distinct records than fit."""
-
-
-@dataclass(frozen=True)
-class _Shown:
-    """How the codes of a partition become those of what is shown."""
-
-    columns: list[int]
-    codes: list[NDArray[np.int64]]
-    arities: list[int]
-
-    @classmethod
-    def of(cls, views: Views) -> _Shown:
-        return cls(views.columns, views.codes, views.schema.arities.tolist())
-
-    def codes_of(self, table: Table) -> Iterator[NDArray[np.int64]]:
-        for column, code in zip(self.columns, self.codes, strict=True):
-            yield code[table.codes(column)]
-
-
-@dataclass(frozen=True)
-class DistinctRecords(Statistic["CountedWords"]):
-    """The distinct records of partitions, up to so many."""
-
-    shown: _Shown
-    most: int
-    largest: int  # records of a partition
-
-    @property
-    def n_bytes(self) -> int:
-        """What those of a partition take."""
-        return 8 * (len(CodeWords(self.shown.arities)) + 1) * min(self.largest, self.most)
-
-    def partial(self, partition: Partition) -> CountedWords:
-        """Return those of a partition."""
-        table, words = partition.records, CodeWords(self.shown.arities)
-        return self._few(words.count(words.of(table.n_records, self.shown.codes_of(table))))
-
-    def merge(self, one: CountedWords, other: CountedWords) -> CountedWords:
-        """Return those of both."""
-        return self._few(CodeWords(self.shown.arities).merge(one, other))
-
-    def _few(self, counted: CountedWords) -> CountedWords:
-        if len(counted.times) > self.most:
-            raise TooManyError
-        return counted
+def _code_map(views: Views) -> CodeMap:
+    return CodeMap(views.columns, views.schema.arities.tolist(), views.codes)
 
 
 def count_partitions(table: PartitionedTable, views: Views) -> Counter:
@@ -85,39 +48,46 @@ def count_partitions(table: PartitionedTable, views: Views) -> Counter:
     """
     if table.weighted:
         raise InputError("table: partitions with weights cannot be explored; read them as a Table")
-    shown = _Shown.of(views)
-    words = CodeWords(shown.arities)
-    memory = table.memory or available_memory() or 2**62
-    # While two parts are merged there are up to four copies of the words and the times.
-    most = memory // (4 * (4 * 8 * (len(words) + 1) + len(shown.arities)))
-    statistic = DistinctRecords(shown, int(most), int(table.partition_sizes.max()))
+    shown = _code_map(views)
+    memory = (table.memory or available_memory() or 2**62) // 4
+    statistic = DistinctRecords.within(shown, memory, table.partition_sizes)
     try:
         counted = table.reduce(statistic, what="distinct records")
     except TooManyError:
         return Passes(table, views)
-    return Distinct.of_counts(views.schema, words, counted)
+    return Distinct.of_counts(views.schema, CodeWords(shown.arities), counted)
+
+
+def shown_codes(table: PartitionedTable, views: Views) -> list[NDArray[Any]]:
+    """Return the codes of all records as they are shown, column by column."""
+    parts = list(table.map(CodesOf(_code_map(views))))
+    return [np.concatenate([part[c] for part in parts]) for c in range(len(views.columns))]
+
+
+@dataclass(frozen=True)
+class CodesOf:
+    """The codes of a partition as they are shown."""
+
+    shown: CodeMap
+
+    def __call__(self, partition: Partition) -> list[NDArray[Any]]:
+        """Return an array for each column."""
+        each = zip(self.shown.of(partition.records), self.shown.arities, strict=True)
+        return [codes.astype(code_type(arity)) for codes, arity in each]
 
 
 def table_of(distinct: Distinct) -> Table:
     """Return the distinct records as a Table; how often each occurs is its weight."""
-    schema = distinct.schema
-    ids = np.empty((distinct.n_distinct, len(schema)), np.int64)
-    for c, codes in enumerate(distinct.codes):
-        default = int(schema.defaults[c])
-        values = schema.offsets[c] + codes.astype(np.int64)
-        values -= codes > default
-        values[codes == default] = -1
-        ids[:, c] = values
-    stored = ids >= 0
-    indptr = np.concatenate(([0], np.cumsum(stored.sum(axis=1))))
-    return Table.from_stored(schema, indptr, ids[stored], distinct.times.astype(np.float64))
+    indptr, values = stored_values(distinct.schema, distinct.codes)
+    times = distinct.times.astype(np.float64)
+    return Table.from_stored(distinct.schema, indptr, values, times)
 
 
 @dataclass(frozen=True)
 class LinkedCounts(Statistic["NDArray[np.int64]"]):
     """Tables of several selections, in one pass over partitions."""
 
-    shown: _Shown
+    shown: CodeMap
     groups: list[tuple[list[list[int]], Given]]
 
     @property
@@ -127,7 +97,7 @@ class LinkedCounts(Statistic["NDArray[np.int64]"]):
 
     def partial(self, partition: Partition) -> NDArray[np.int64]:
         """Count those of a partition."""
-        codes = [code.astype(np.uint32) for code in self.shown.codes_of(partition.records)]
+        codes = CodesOf(self.shown)(partition)
         arities = np.array(self.shown.arities, np.int64)
         return linked_counts(codes, None, arities, self.groups, partition.n_jobs)
 
@@ -187,4 +157,4 @@ class Passes(Counter):
         return self._divided(fixed, self._pass(fixed))
 
     def _pass(self, groups: list[tuple[list[list[int]], Given]]) -> NDArray[np.int64]:
-        return self._table.reduce(LinkedCounts(_Shown.of(self._views), groups), what="counts")
+        return self._table.reduce(LinkedCounts(_code_map(self._views), groups), what="counts")

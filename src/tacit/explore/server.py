@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 import webbrowser
 from functools import partial
 from importlib import resources
@@ -37,6 +38,8 @@ _KINDS = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 _SECONDS = 20.0  # that an answer may take
 _SECONDS_OF_FINDINGS = 120.0
 _AT_ONCE, _FINDINGS_AT_ONCE = 32, 2  # computations
+_WAIT = 10.0  # seconds that a question waits until others are answered
+_MOST_CONNECTIONS = 1024  # each browser opens several
 
 
 class _BusyError(Exception):
@@ -66,7 +69,7 @@ def application(explorer: Explorer, hosts: set[str], token: str | None = None) -
         return JSONResponse(await to_thread.run_sync(explorer.describe))
 
     async def tables(request: Request) -> Response:
-        packed = partial(_computed, explorer.tables, seconds=_SECONDS, room=room)
+        packed = partial(_computed, explorer.tables, seconds=_SECONDS, room=room, wait=_WAIT)
         return await _answer(request, packed, "application/octet-stream")
 
     async def findings(request: Request) -> Response:
@@ -78,7 +81,7 @@ def application(explorer: Explorer, hosts: set[str], token: str | None = None) -
         return await _answer(request, begun, "application/json")
 
     async def job(request: Request) -> Response:
-        asked = partial(_computed, explorer.jobs.ask, seconds=_SECONDS, room=room)
+        asked = partial(_computed, explorer.jobs.ask, seconds=_SECONDS, room=room, wait=_WAIT)
         return await _answer(request, asked, "application/json")
 
     routes = [
@@ -94,14 +97,22 @@ def application(explorer: Explorer, hosts: set[str], token: str | None = None) -
 
 
 async def _computed(
-    compute: Callable[[Any], Any], request: Any, seconds: float, room: threading.Semaphore
+    compute: Callable[[Any], Any],
+    request: Any,
+    *,
+    seconds: float,
+    room: threading.Semaphore,
+    wait: float = 0.0,
 ) -> Any:
-    """Compute in a thread of its own, for so long, if there is room for one more.
+    """Compute in a thread of its own, for so long, when there is room for one more.
 
     A thread goes on when nobody waits for it any more: there is room again when it has ended.
     """
-    if not room.acquire(blocking=False):
-        raise _BusyError
+    until = time.monotonic() + wait
+    while not room.acquire(blocking=False):
+        if time.monotonic() >= until:
+            raise _BusyError
+        await anyio.sleep(0.01)
     begun = False
 
     def run(asked: Any) -> Any:
@@ -175,7 +186,8 @@ class Server:
         )
         config = uvicorn.Config(
             guard, log_level="warning", access_log=False, server_header=False, lifespan="off",
-            limit_concurrency=64, timeout_keep_alive=30, h11_max_incomplete_event_size=65_536,
+            limit_concurrency=_MOST_CONNECTIONS, timeout_keep_alive=30,
+            h11_max_incomplete_event_size=65_536,
         )  # fmt: skip
         self._explorer = explorer
         self._server = uvicorn.Server(config)

@@ -12,8 +12,8 @@ class DecisionGraphClassifier(TreeClassifier):
 
     Leaves that say the same are worth more as one: it has fewer parameters and more records. A tree
     is grown first; then, as long as anything raises the score, the best of all mergers of two
-    leaves and all splits of one is made. So its score is never lower than that of the tree. What
-    takes a large tree, such as the parity of some columns, may take a small graph.
+    leaves and all splits of one is made. So its score is never lower than that of the tree it
+    begins as. What takes a large tree, such as the parity of some columns, may take a small graph.
 
     To be fitted it needs all records on one machine; a PartitionedTable is refused.
 

@@ -62,10 +62,13 @@ class DecisionTreeClassifier(TreeClassifier):
         frequencies as the probabilities of nodes, and is not for "bayes_factor".
     kappa : "auto" or float, default "auto"
         The prior probability of a tree, for "bayes_factor" and "bic". With "auto" every split
-        pays for having been chosen: all columns are equally probable, and so are all splits of a
-        column, so that a split of one of n columns with s splits has the probability 1 / (n s),
-        and 1 / 10 at most. The probabilities of a tree's leaf are then averages over the nodes on
-        the way to it, each by the probability that the way ends there.
+        pays for having been chosen: all columns that could pay in its leaf are equally probable,
+        and so are all splits that a column has there, so that a split of one of n columns with s
+        splits has the probability 1 / (n s), and 1 / 10 at most. A column could pay if it would
+        where the rarest classes were on the smaller side of its split; of columns that hardly
+        differ in a leaf none can. (Graphs and trees of numbers count all columns and splits of the
+        table.) The probabilities of a tree's leaf are then averages over the nodes on the way to
+        it, each by the probability that the way ends there.
         A number makes it proportional to kappa to the number of parameters, whatever there is to
         choose from; 0.1 is usual. For "bic" a number means that nothing is paid for the choice.
     max_depth : int, optional

@@ -12,7 +12,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from tacit import _core
-from tacit.baskets.significant.found import Found, adjust, build_rules
+from tacit.baskets.significant.found import Found, SignificantRuleList, adjust
 from tacit.baskets.significant.items import list_items
 from tacit.baskets.significant.problem import Problem, make_problem
 from tacit.baskets.significant.rule import show_p_value
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tacit import store
-    from tacit.baskets.significant.rule import SignificantRule
 
 __all__ = ["SignificantRules"]
 
@@ -126,8 +125,8 @@ class SignificantRules(Listed, Estimator):
 
     Attributes
     ----------
-    rules_ : list of SignificantRule
-        By p-value, the least first.
+    rules_ : sequence of SignificantRule
+        By p-value, the least first. Each is made when it is asked for.
     threshold_ : float
         The p-value that decides: rules are below it ("permutation"), or not above.
     n_testable_ : int
@@ -309,7 +308,7 @@ class SignificantRules(Listed, Estimator):
         self.least_support_ = found.least_support
         self.n_records_, self.n_positives_ = problem.n_records, problem.n_positives
         self.target_, self.value_ = problem.target, problem.value
-        self.rules_: list[SignificantRule] = build_rules(
+        self.rules_ = SignificantRuleList(
             found, problem.spec.schema, self.n_records_, self.n_positives_, float(self.level)
         )
 
@@ -330,19 +329,14 @@ class SignificantRules(Listed, Estimator):
         top : int, optional
             How many rules; all unless given.
         """
-        rules = self._best(top)
-        columns = {
-            "conditions": pl.Series([show_conditions(r.conditions) for r in rules], dtype=pl.String)
+        n = self._n_shown(top)
+        shown = [show_conditions(conditions) for conditions in self.rules_.conditions(n)]
+        numbers = {
+            name: values[:n]
+            for name, values in self.rules_.numbers.items()
+            if name != "log_p_value"
         }
-        for name in ("support", "positives"):
-            columns[name] = pl.Series([getattr(r, name) for r in rules], dtype=pl.Int64)
-        for name in ("confidence", "p_value", "adjusted_p_value", "odds_ratio"):
-            columns[name] = pl.Series([getattr(r, name) for r in rules], dtype=pl.Float64)
-        ends = [r.odds_ratio_interval for r in rules]
-        columns["odds_ratio_low"] = pl.Series([low for low, _ in ends], dtype=pl.Float64)
-        columns["odds_ratio_high"] = pl.Series([high for _, high in ends], dtype=pl.Float64)
-        columns["risk_difference"] = pl.Series([r.risk_difference for r in rules], dtype=pl.Float64)
-        return pl.DataFrame(columns)
+        return pl.DataFrame({"conditions": pl.Series(shown, dtype=pl.String), **numbers})
 
     def to_text(self, top: int | None = 20) -> str:
         """Return one line for each rule, below one that says what they are about.
@@ -352,11 +346,13 @@ class SignificantRules(Listed, Estimator):
         top : int, optional
             How many rules, the least p-value first; None for all.
         """
-        return "\n".join([self._title(), *(f"  {rule}" for rule in self._best(top))])
+        return "\n".join(
+            [self._title(), *(f"  {rule}" for rule in self.rules_[: self._n_shown(top)])]
+        )
 
-    def _best(self, top: int | None) -> list[SignificantRule]:
+    def _n_shown(self, top: int | None) -> int:
         check_is_fitted(self)
-        return self.rules_ if top is None else self.rules_[: check_int(top, "top", 0)]
+        return len(self.rules_) if top is None else min(check_int(top, "top", 0), len(self.rules_))
 
     def _title(self) -> str:
         check_is_fitted(self)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit import store
-from tacit.baskets.significant.found import Found, build_rules
+from tacit.baskets.significant.found import Found, SignificantRuleList
 from tacit.errors import InputError
 from tacit.parameters import plain_parameters
 from tacit.table.input_spec import InputSpec
@@ -81,7 +81,7 @@ def significant_rules_of_state(
     model.n_significant_, model.least_support_ = found.n_significant, found.least_support
     model.n_records_, model.n_positives_ = n_records, n_positives
     model.target_, model.value_ = facts["target"], value
-    model.rules_ = build_rules(
+    model.rules_ = SignificantRuleList(
         found, model._input.schema, n_records, n_positives, float(model.level)
     )
     return model

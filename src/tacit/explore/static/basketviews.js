@@ -3,7 +3,7 @@
 import { labelOf, withCondition } from "./conditions.js";
 import { bdi, el, number } from "./dom.js";
 import { openTable, tableOf } from "./export.js";
-import { percent } from "./paint.js";
+import { percent, plain } from "./paint.js";
 
 /** @typedef {import("./page.js").Page} Page */
 /** @typedef {[number, number]} Item a column and a code */
@@ -21,7 +21,7 @@ export function itemName(page, [c, code]) {
   const column = page.schema.columns[c];
   const label = column.labels[code];
   const flag = column.labels.length === 2 && (column.literal === "boolean" || column.literal === "number") && (label === "True" || label === "1");
-  return flag ? column.name : `${column.name.slice(0, 80)} = ${labelOf(column, code).slice(0, 80)}`;
+  return flag ? plain(column.name) : `${plain(column.name.slice(0, 80))} = ${labelOf(column, code).slice(0, 80)}`;
 }
 
 /**

@@ -1,7 +1,7 @@
 // A card for each column: its histogram, which takes clicks, drags and keys.
 
 import { conditionWords, inverted, isOrdered, labelOf, range, rangeOf, toggled } from "./conditions.js";
-import { bdi, el, hint, number, say } from "./dom.js";
+import { bdi, el, estimate, hint, number, say } from "./dom.js";
 import { CanvasPainter, ROW, barPlaces, drawBars, drawRows, percent } from "./paint.js";
 import { allowed } from "./state.js";
 import { sum } from "./measures.js";
@@ -27,6 +27,7 @@ import { sum } from "./measures.js";
  * @property {boolean} paired
  * @property {"fraction" | "count"} scale
  * @property {string} note
+ * @property {import("./paint.js").Margin} margin
  */
 
 const SIGNS = { numeric: "numbers", ordered: "in order", boolean: "yes or no" };
@@ -109,10 +110,20 @@ export class Card {
       column: this.column, a: shown.a, other: shown.other, paired: shown.paired,
       through: condition ? allowed(condition, this.column.labels.length) : null,
       scale: shown.scale, order: this.order, cursor: this.cursor,
+      margin: shown.margin,
     };
   }
 
-  /** @param {Shown} shown */
+  /**
+   * @param {boolean} visible
+   */
+  look(visible) {
+    this.visible = visible;
+    if (visible) this.draw();
+    else this.canvas.width = 0; // a thousand pictures would take a lot of memory
+  }
+
+  /** @param {Shown | null} shown null until it is counted */
   show(shown) {
     this.shown = shown;
     this.draw();
@@ -148,7 +159,7 @@ export class Card {
     const shown = /** @type {Shown} */ (this.shown);
     const total = sum(shown.a);
     const part = total ? shown.a[code] / total : 0;
-    let said = `${labelOf(this.column, code).slice(0, 120)}\n${number(shown.a[code])} records · ${percent(part)}`;
+    let said = `${labelOf(this.column, code).slice(0, 120)}\n${estimate(shown.a[code], shown.margin)} records · ${percent(part)}`;
     if (shown.other) {
       const all = sum(shown.other);
       const partOther = all ? shown.other[code] / all : 0;

@@ -1,10 +1,10 @@
 // What is different here: columns and labels by how A differs, then conjunctions.
 
 import { labelOf, withCondition } from "./conditions.js";
-import { bdi, el, number } from "./dom.js";
+import { bdi, el, estimate, number } from "./dom.js";
 import { openTable } from "./export.js";
 import { lift, sum } from "./measures.js";
-import { percent } from "./paint.js";
+import { percent, plain } from "./paint.js";
 import { selectionText } from "./state.js";
 
 /** @typedef {import("./page.js").Page} Page */
@@ -62,6 +62,21 @@ export class DifferenceView {
   }
 
   /**
+   * The lift and its interval, which is that of the records that were counted.
+   * @param {number} column
+   * @param {number} a
+   * @param {number} m
+   * @param {number} b
+   * @param {number} n
+   */
+  lift(column, a, m, b, n) {
+    const { state, source: { sample } } = this.page;
+    const about = this.page.margin([column, ...state.a.keys()]) ?? (state.b && this.page.margin([column, ...state.b.keys()]));
+    const told = about && sample ? sample.size / sample.of : 1;
+    return lift(a * told, m * told, b * told, n * told);
+  }
+
+  /**
    * All labels of all columns that differ, for a file.
    * @param {Awaited<ReturnType<Page["differences"]>>} rows
    * @param {string} name
@@ -70,7 +85,7 @@ export class DifferenceView {
     const { columns } = this.page.schema;
     return [["column", "nats", "label", "count_a", `count_${name === "B" ? "b" : "rest"}`, "lift", "lift_low", "lift_high"],
       ...rows.flatMap(({ column, nats, a, other }) => Array.from(a, (count, k) => {
-        const { ratio, low, high } = lift(count, sum(a), other[k], sum(other));
+        const { ratio, low, high } = this.lift(column, count, sum(a), other[k], sum(other));
         return [columns[column].name, String(nats), columns[column].labels[k] ?? "", String(count), String(other[k]), String(ratio), String(low), String(high)];
       }))];
   }
@@ -83,7 +98,7 @@ export class DifferenceView {
     const { page } = this;
     const info = page.schema.columns[column];
     const [m, n] = [sum(a), sum(other)];
-    const labels = Array.from(a, (count, k) => ({ k, count, ...lift(count, m, other[k], n) }))
+    const labels = Array.from(a, (count, k) => ({ k, count, ...this.lift(column, count, m, other[k], n) }))
       .filter(({ k, count }) => count > 0 || other[k] > 0)
       .sort((x, y) => Math.abs(y.z) - Math.abs(x.z)).slice(0, 3);
     const bar = el("i", {});
@@ -100,7 +115,7 @@ export class DifferenceView {
         el("td", { class: "number" }, percent(other[label.k] / (n || 1))),
         el("td", { class: "number" }, Number.isFinite(label.ratio) ? label.ratio.toFixed(2) : "∞"),
         el("td", { class: "number" }, `${label.low.toFixed(2)} – ${label.high.toFixed(2)}`),
-        el("td", { class: "number" }, number(label.count)));
+        el("td", { class: "number" }, estimate(label.count, page.margin([column, ...page.state.a.keys()]))));
     });
   }
 
@@ -151,7 +166,7 @@ export class DifferenceView {
       };
       const words = Object.entries(rule.given).map(([c, code]) => {
         const column = page.schema.columns[Number(c)];
-        return `${column.name.slice(0, 80)} = ${labelOf(column, Number(code)).slice(0, 80)}`;
+        return `${plain(column.name.slice(0, 80))} = ${labelOf(column, Number(code)).slice(0, 80)}`;
       });
       return el("tr", {},
         el("td", {}, el("button", { class: "link", title: "Select them, too", onclick: narrow }, bdi(words.join("  and  "), 300))),

@@ -69,6 +69,17 @@ export function number(count) {
 }
 
 /**
+ * A count, and if it is an estimate its interval.
+ * @param {number} count
+ * @param {((count: number) => [number, number]) | null} margin
+ */
+export function estimate(count, margin) {
+  if (!margin) return number(count);
+  const [low, high] = margin(count);
+  return `≈ ${number(Math.round(count))} (${number(low)} – ${number(high)})`;
+}
+
+/**
  * Let screen readers say something.
  * @param {string} message
  */

@@ -2,7 +2,7 @@
 
 import { conditionWords } from "./conditions.js";
 import { bdi, el } from "./dom.js";
-import { SvgPainter, ROW, drawBars, drawRows } from "./paint.js";
+import { SvgPainter, ROW, drawBars, drawRows, plain } from "./paint.js";
 import { allowed, selectionText } from "./state.js";
 import { csvLines, csvText, pythonCode, shellCommand } from "./code.js";
 
@@ -42,7 +42,7 @@ export function openExport(page, columns) {
   codes.push(el("h3", {}, "This view"), copied(location.hash || `#${page.address}`));
   const words = [...a].map(([c, condition]) => {
     const column = page.schema.columns[c];
-    return `${column.name.slice(0, 80)} ${conditionWords(column, condition)}`;
+    return `${plain(column.name.slice(0, 80))} ${conditionWords(column, condition)}`;
   });
   dialog.append(el("div", { class: "bar" }, title, close),
     el("p", { class: "quiet" }, words.length ? bdi(`Given: ${words.join("; ")}`, 400) : "All records."),
@@ -144,6 +144,10 @@ export async function csvOf(page, columns) {
   const [[ofA]] = await page.source.tables([{ given: selectionText(a), sets: [columns] }]);
   /** @type {[string, ArrayLike<number>][]} */
   const counts = [["count", ofA]];
+  const margin = page.margin([...columns, ...a.keys()]);
+  if (margin) {
+    counts.push(["low", Array.from(ofA, (count) => margin(count)[0])], ["high", Array.from(ofA, (count) => margin(count)[1])]);
+  }
   if (against === "b" && b) {
     const [[ofB]] = await page.source.tables([{ given: selectionText(b), sets: [columns] }]);
     counts.push(["count_b", ofB]);

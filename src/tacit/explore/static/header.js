@@ -1,8 +1,8 @@
 // What is selected, above the views: counts, conditions, what A is compared with.
 
 import { conditionWords } from "./conditions.js";
-import { bdi, choice, el, number } from "./dom.js";
-import { percent } from "./paint.js";
+import { bdi, choice, el, estimate, number } from "./dom.js";
+import { percent, plain } from "./paint.js";
 import { openExport } from "./export.js";
 
 /** @typedef {import("./page.js").Page} Page */
@@ -16,7 +16,7 @@ import { openExport } from "./export.js";
 function chips(page, selection, which) {
   return [...selection].map(([c, condition]) => {
     const column = page.schema.columns[c];
-    const name = column.name.slice(0, 80);
+    const name = plain(column.name.slice(0, 80));
     const words = `${name} ${conditionWords(column, condition)}`;
     const drop = () => {
       const rest = new Map(page.state[which]);
@@ -38,8 +38,8 @@ export function selectionBar(page, sizes) {
   const apart = view === "difference";
   const against = apart && page.state.against === "all" ? "rest" : page.state.against;
   const unit = page.schema.weighted ? "weight" : "records";
-  const size = (/** @type {number} */ n) =>
-    el("span", { class: "count" }, number(n), el("small", {},
+  const size = (/** @type {number} */ n, /** @type {Selection} */ of) =>
+    el("span", { class: "count" }, estimate(n, page.margin(of.keys())), el("small", {},
       n === page.total ? ` ${unit}, all of them` : ` of ${number(page.total)} ${unit} · ${percent(n / (page.total || 1))}`));
   /** @type {[string, string][]} */
   const others = apart ? [["rest", "the rest"]] : [["all", "all"], ["rest", "the rest"]];
@@ -69,10 +69,10 @@ export function selectionBar(page, sizes) {
   /** @type {(Node | string)[]} */
   const parts = [];
   if (b) parts.push(el("span", { class: "letter", "aria-label": "A" }, "A"));
-  parts.push(size(sizes.a), ...chips(page, a, "a"));
+  parts.push(size(sizes.a, a), ...chips(page, a, "a"));
   if (empty) parts.push(empty);
   if (b) {
-    parts.push(el("span", { class: "letter of-b", "aria-label": "B" }, "B"), size(sizes.b), ...chips(page, b, "b"));
+    parts.push(el("span", { class: "letter of-b", "aria-label": "B" }, "B"), size(sizes.b, b), ...chips(page, b, "b"));
   }
   const bar = page.place("selection");
   const focused = bar.contains(document.activeElement) ? document.activeElement?.textContent : null;

@@ -24,8 +24,9 @@ export function entropy(counts) {
  * @param {Numbers} table row by row
  * @param {number} rows
  * @param {number} width
+ * @param {number} [told] the fraction of all records that were counted, if they are a sample
  */
-export function crossMeasures(table, rows, width) {
+export function crossMeasures(table, rows, width, told = 1) {
   const down = new Float64Array(rows);
   const across = new Float64Array(width);
   for (let i = 0; i < rows; i++) {
@@ -47,10 +48,11 @@ export function crossMeasures(table, rows, width) {
       chi2 += (table[at] - expected[at]) ** 2 / expected[at];
     }
   }
+  chi2 *= told;
   const occurring = (/** @type {Float64Array} */ x) => x.filter((count) => count > 0).length;
   const [m, n] = [occurring(down), occurring(across)];
   const dof = Math.max(m - 1, 0) * Math.max(n - 1, 0);
-  const largest = total * (Math.min(m, n) - 1);
+  const largest = told * total * (Math.min(m, n) - 1);
   return {
     total, down, across, expected, dof,
     information: Math.max(information, 0),
@@ -143,4 +145,20 @@ export function lift(a, m, b, n) {
     high: Math.exp(log + 1.96 * error),
     z: error > 0 ? log / error : 0,
   };
+}
+
+/**
+ * The 95 % interval (Wilson's) of a count that was estimated from a sample without replacement.
+ * @param {number} count
+ * @param {number} size of the sample
+ * @param {number} of all records
+ * @returns {[number, number]}
+ */
+export function sampleInterval(count, size, of) {
+  const k = (count * size) / of;
+  const [p, zz] = [k / size, 1.96 ** 2 * (1 - size / of)];
+  const centre = p + zz / (2 * size);
+  const half = Math.sqrt(zz * ((p * (1 - p)) / size + zz / (4 * size * size)));
+  const [low, high] = [(centre - half) / (1 + zz / size), (centre + half) / (1 + zz / size)];
+  return [Math.max(Math.floor(low * of), Math.round(k)), Math.min(Math.ceil(high * of), of - Math.round(size - k))];
 }

@@ -2,7 +2,7 @@
 
 import { conditionWords } from "./conditions.js";
 import { bdi, choice, el, number, select } from "./dom.js";
-import { percent } from "./paint.js";
+import { percent, plain } from "./paint.js";
 import { selectionText } from "./state.js";
 import { itemsetsOf, RecommendView } from "./basketviews.js";
 import { NetView } from "./netview.js";
@@ -49,6 +49,10 @@ export class ModelsView {
     /** @type {Map<Kind, Found>} */
     this.learnt = new Map();
     this.said = "";
+    // Who closes the page waits for no model.
+    addEventListener("pagehide", () => {
+      if (this.job) page.source.job?.({ job: this.job, cancel: true }, true).catch(() => {});
+    });
   }
 
   /** @type {Found | null} */
@@ -60,6 +64,11 @@ export class ModelsView {
   refresh(place) {
     const { page } = this;
     const { model: kind, a } = page.state;
+    if (!page.source.model) {
+      place.replaceChildren(el("div", { class: "panel" }, el("h2", {}, "This file cannot learn models"),
+        el("p", { class: "quiet" }, "It holds records and counts them. Trees, clusters, nets, itemsets and recommendations are learnt by `tacit explore` with the data, where the same address shows the same selection.")));
+      return;
+    }
     if (this.target < 0) this.target = page.state.target < 0 ? page.schema.target ?? 0 : page.state.target;
     const running = this.job !== null;
     const of = a.size ? choice("Learn from", [["selection", "Selection"], ["all", "All records"]], this.of, (value) => {
@@ -213,7 +222,7 @@ export class ModelsView {
     const { model, base, size, view } = this.found;
     const given = [...base].map(([c, condition]) => {
       const column = page.schema.columns[c];
-      return `${column.name.slice(0, 80)} ${conditionWords(column, condition)}`;
+      return `${plain(column.name.slice(0, 80))} ${conditionWords(column, condition)}`;
     });
     const of = el("p", { class: "quiet" }, `Learnt from ${number(size)} ${page.schema.weighted ? "(weight) of records" : "records"}`, given.length ? bdi(`: ${given.join("; ")}`, 300) : "");
     const parts = view ? [view.element()] : model.kind === "tree" ? treeOf(page, model, base)

@@ -4,7 +4,7 @@ import { labelOf, withCondition } from "./conditions.js";
 import { bdi, choice, el, number } from "./dom.js";
 import { graphOf, nameOf } from "./graph.js";
 import { difference } from "./measures.js";
-import { percent } from "./paint.js";
+import { percent, plain } from "./paint.js";
 
 /** @typedef {import("./page.js").Page} Page */
 /** @typedef {import("./graph.js").Graph} Graph */
@@ -63,7 +63,7 @@ export class NetView {
   element() {
     const { page, net: { graph, arcs, interrupted }, evidence, place } = this;
     const focused = place.contains(document.activeElement) ? document.activeElement?.getAttribute("data-at") : null;
-    const held = [...evidence].map(([c, code]) => el("span", { class: "chip" }, bdi(`${page.schema.columns[c].name.slice(0, 60)} = ${labelOf(page.schema.columns[c], code).slice(0, 60)}`, 140),
+    const held = [...evidence].map(([c, code]) => el("span", { class: "chip" }, bdi(`${plain(page.schema.columns[c].name.slice(0, 60))} = ${labelOf(page.schema.columns[c], code).slice(0, 60)}`, 140),
       el("button", { "aria-label": "Take this evidence away", onclick: () => this.click(c, code) }, "✕")));
     const select = () => {
       let a = new Map(page.state.a);

@@ -7,7 +7,7 @@ import { bdi, choice, el, hint, number, select } from "./dom.js";
 import { openExport } from "./export.js";
 import { selectionBar } from "./header.js";
 import { Linked } from "./linked.js";
-import { crossMeasures, difference, entropy, sum } from "./measures.js";
+import { crossMeasures, difference, entropy, sampleInterval, sum } from "./measures.js";
 import { colours } from "./paint.js";
 import { ModelsView } from "./models.js";
 import { PairView } from "./pair.js";
@@ -19,7 +19,8 @@ import { firstState, parseState, selectionText, stateText } from "./state.js";
 /** @typedef {import("./source.js").Schema} Schema */
 /** @typedef {import("./source.js").Counts} Counts */
 
-const CARDS = 120; // to a page
+const CARDS = 1000; // to a page
+const FIRST_CARDS = 40; // that are taken to be seen until it is known which ones are
 
 export class Page {
   /** @param {Source} source */
@@ -51,6 +52,7 @@ export class Page {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.typing = undefined;
     this.generation = 0;
+    this.selected = 0; // how often the selection has changed in drags
     this.sizes = { a: 0, b: 0 };
     this.busy = false;
     this.again = false;
@@ -60,13 +62,16 @@ export class Page {
     this.difference = new DifferenceView(this);
     this.pair = new PairView(this);
     this.models = new ModelsView(this);
+    /** @type {Set<number>} columns whose cards are seen, or nearly */
+    this.seen = new Set();
     this.watcher = new IntersectionObserver((entries) => {
       for (const entry of entries) {
-        const card = this.cards.get(Number(/** @type {HTMLElement} */ (entry.target).dataset.column));
-        if (!card) continue;
-        card.visible = entry.isIntersecting;
-        card.draw();
+        const c = Number(/** @type {HTMLElement} */ (entry.target).dataset.column);
+        if (entry.isIntersecting) this.seen.add(c);
+        else this.seen.delete(c);
+        this.cards.get(c)?.look(entry.isIntersecting);
       }
+      this.appear();
     }, { rootMargin: "400px" });
   }
 
@@ -123,7 +128,6 @@ export class Page {
   read(text) {
     const { state, problem } = parseState(text, this.schema.fingerprint, this.arities);
     this.state = state;
-    if (this.state.view === "models" && !this.source.model) this.state.view = "overview";
     this.problem(problem);
   }
 
@@ -194,6 +198,7 @@ export class Page {
       return;
     }
     this.state.a = a;
+    this.selected++;
     this.follow();
   }
 
@@ -218,9 +223,36 @@ export class Page {
 
   // Following the selection
 
-  /** Columns whose counts are needed: those that are shown, and those with conditions. */
+  /** Columns whose counts are needed: those that are seen, and those with conditions. */
   get needed() {
-    return [...new Set([...this.listed, ...this.state.a.keys()])].sort((x, y) => x - y);
+    const near = this.listed.filter((c, k) => k < FIRST_CARDS || this.seen.has(c));
+    return [...new Set([...near, ...this.state.a.keys()])].sort((x, y) => x - y);
+  }
+
+  /**
+   * Whether all is known that the card of a column shows.
+   * @param {number} c
+   */
+  counted(c) {
+    const { a, b, against } = this.state;
+    return (!a.size || this.a.has(c)) && (!b || against !== "b" || this.b.has(c));
+  }
+
+  /** Have the cards counted that have come into sight. */
+  appear() {
+    const { a, b } = this.state;
+    const { generation, selected } = this;
+    if (this.busy || this.state.view !== "overview" || this.needed.every((c) => this.counted(c))) return;
+    this.settled = Promise.all([
+      this.linked.marginals(a, this.needed),
+      b ? this.linked.marginals(b, [...new Set([...this.needed, ...b.keys()])]) : new Map(),
+    ]).then(([ofA, ofB]) => {
+      if (generation !== this.generation || selected !== this.selected) return;
+      this.a = ofA;
+      this.b = ofB;
+      this.show();
+      this.appear(); // others may have come since
+    }, (error) => this.fail(error));
   }
 
   /** Show the counts of a selection in the making; from here if they are here. */
@@ -248,6 +280,8 @@ export class Page {
         if (this.again) {
           this.again = false;
           this.follow();
+        } else {
+          this.appear();
         }
       });
   }
@@ -272,6 +306,7 @@ export class Page {
       this.b = ofB;
       if (against === "b" && !b) this.state.against = "all";
       this.show();
+      this.appear();
       if (this.state.view === "difference") await this.difference.refresh(this.place("views"));
       if (this.state.view === "models") this.models.refresh(this.place("views"));
       if (this.state.view === "pair") await this.pair.refresh(this.place("views"));
@@ -298,7 +333,7 @@ export class Page {
     this.sizes = sizes;
     selectionBar(this, sizes);
     if (this.state.view !== "overview") return;
-    for (const c of this.listed) this.cards.get(c)?.show(this.shown(c));
+    for (const c of this.listed) this.cards.get(c)?.show(this.counted(c) ? this.shown(c) : null);
   }
 
   /**
@@ -310,13 +345,26 @@ export class Page {
     const { a, b, against, scale } = this.state;
     const linked = this.a.get(c) ?? this.base[c];
     const note = this.note(c);
+    const margin = this.margin([c, ...a.keys()]);
     if (against === "all") {
-      return { a: linked, other: a.size ? this.base[c] : null, otherName: "all", paired: false, scale, note };
+      return { a: linked, other: a.size ? this.base[c] : null, otherName: "all", paired: false, scale, note, margin };
     }
     const own = within(linked, a.get(c));
     let other = this.base[c].map((count, k) => count - own[k]);
     if (against === "b" && b) other = /** @type {any} */ (within(this.b.get(c) ?? this.base[c], b.get(c)));
-    return { a: own, other, otherName: against === "b" ? "B" : "the rest", paired: true, scale, note };
+    return { a: own, other, otherName: against === "b" ? "B" : "the rest", paired: true, scale, note, margin };
+  }
+
+  /**
+   * The interval of counts that these columns take part in; null if they are exact.
+   * @param {Iterable<number>} columns
+   * @returns {import("./paint.js").Margin}
+   */
+  margin(columns) {
+    const { sample } = this.source;
+    const every = [...new Set(columns)].sort((x, y) => x - y);
+    if (!sample || !every.length || sample.exact.has(every.join())) return null;
+    return (count) => sampleInterval(count, sample.size, sample.of);
   }
 
   /** @param {number} c */
@@ -417,6 +465,7 @@ export class Page {
     if (!matches.length) below.push(el("p", { class: "quiet" }, "No column has this in its name or labels."));
     if (pages > 1) below.push(this.pager(page, pages, matches.length));
     if (this.schema.leftOut.length) below.push(this.leftOut());
+    if (!this.source.model) below.push(this.limits());
     if (views.firstChild !== this.grid) views.replaceChildren(this.grid);
     while (this.grid.nextSibling) this.grid.nextSibling.remove();
     views.append(...below);
@@ -453,13 +502,20 @@ export class Page {
     return el("p", { class: "notes" }, "Not shown: ", ...list, ".");
   }
 
+  /** What a file cannot answer. */
+  limits() {
+    const { sample } = this.source;
+    return el("p", { class: "notes" },
+      sample ? `This file holds a sample of ${number(sample.size)} of ${number(sample.of)} records. ${sample.exact.has("0,1") ? "Counts of one or two columns (a column under one condition, say) are exact" : "Counts of one column are exact"}; those of more are estimates, drawn with their 95 % intervals. ` : "Counts in this file are exact. ",
+      "Models, and the search for combinations, need `tacit explore` and the data.");
+  }
+
   // What is above the views
 
   tabs() {
     const { view } = this.state;
     /** @type {[State["view"], string][]} */
-    const names = [["overview", "Overview"], ["difference", "What is different"], ["pair", "Two columns"]];
-    if (this.source.model) names.push(["models", "Models"]);
+    const names = [["overview", "Overview"], ["difference", "What is different"], ["pair", "Two columns"], ["models", "Models"]];
     this.place("tabs").replaceChildren(...names.map(([value, text]) =>
       el("button", {
         "aria-current": value === view ? "page" : null,

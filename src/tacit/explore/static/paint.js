@@ -143,6 +143,9 @@ export function textWidth(text, size) {
   return measuring.measureText(text).width;
 }
 
+/** @type {Map<string, string>} texts that were fitted: every step of a drag draws them again */
+const fittedTexts = new Map();
+
 /**
  * The text, or as much of it as there is room for. Marks that turn the direction of text are shown.
  * @param {string} text
@@ -150,15 +153,26 @@ export function textWidth(text, size) {
  * @param {number} size
  */
 export function fitted(text, room, size) {
+  const key = `${size} ${room} ${text.length} ${text.slice(0, 201)}`;
+  const known = fittedTexts.get(key);
+  if (known !== undefined) return known;
   const said = plain(text.slice(0, 200));
-  if (text.length <= 200 && textWidth(said, size) <= room) return said;
-  let [low, high] = [0, said.length];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (textWidth(`${said.slice(0, middle)}…`, size) <= room) low = middle;
-    else high = middle - 1;
+  let low = 0;
+  if (text.length <= 200 && textWidth(said, size) <= room) {
+    low = said.length;
+  } else {
+    let high = said.length;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (textWidth(`${said.slice(0, middle)}…`, size) <= room) low = middle;
+      else high = middle - 1;
+    }
   }
-  return low ? `${said.slice(0, low).trimEnd()}…` : "";
+  const all = low === said.length && text.length <= 200;
+  const shown = all ? said : low ? `${said.slice(0, low).trimEnd()}…` : "";
+  if (fittedTexts.size > 20_000) fittedTexts.clear();
+  fittedTexts.set(key, shown);
+  return shown;
 }
 
 /**
@@ -180,7 +194,9 @@ export function plain(text) {
  * @property {"fraction" | "count"} scale
  * @property {number[]} order of rows
  * @property {number} cursor the code that the keyboard is at, or -1
+ * @property {Margin} [margin] of the counts of A, if these are estimates
  */
+/** @typedef {((count: number) => [number, number]) | null} Margin lower and upper ends of an interval */
 
 /** @param {Numbers} counts */
 function totalOf(counts) {
@@ -258,6 +274,11 @@ export function drawBars(p, drawn, width, height, colour) {
       if (other) p.rect(x, base - high(longOther(k)), w, high(longOther(k)), colour.base);
       const inset = other && w > 4 ? w * 0.18 : 0;
       p.rect(x + inset, base - h, w - 2 * inset, h, on ? colour.a : colour.faint, on ? 1 : 0.55);
+    }
+    const ends = drawn.margin && drawn.a[k] > 0 ? drawn.margin(drawn.a[k]) : null;
+    if (ends) {
+      const [low, top] = ends.map((end) => high((long(k) * end) / drawn.a[k]));
+      p.rect(x + w / (paired ? 4 : 2) - 0.5, base - top, 1, Math.max(top - low, 1), colour.ink);
     }
     if (Math.max(long(k), longOther(k)) * stretch > 1) {
       p.rect(x - 1, 12, w + 2, 2, colour.card);
@@ -361,6 +382,11 @@ export function drawRows(p, drawn, width, colour) {
       if (other) p.rect(x, y + 3, longOther(k) * room, 15, colour.base);
       const inset = other ? 3 : 0;
       p.rect(x, y + 3 + inset, long(k) * room, 15 - 2 * inset, on ? colour.a : colour.faint, on ? 1 : 0.55);
+    }
+    const ends = drawn.margin && drawn.a[k] > 0 ? drawn.margin(drawn.a[k]) : null;
+    if (ends) {
+      const [low, high] = ends.map((end) => Math.min((long(k) * end) / drawn.a[k], 1) * room);
+      p.rect(x + low, y + (paired ? 6.5 : 10), Math.max(high - low, 1), 1, colour.ink);
     }
     p.text(width - EDGE, y + 15, percent(drawn.a[k] / total), {
       colour: colour.faint, size: 11, anchor: "end",

@@ -1,7 +1,7 @@
 // Two columns against each other, and over the labels of a third.
 
 import { isOrdered, labelOf, range } from "./conditions.js";
-import { bdi, choice, el, hint, number, select } from "./dom.js";
+import { bdi, choice, el, estimate, hint, number, select } from "./dom.js";
 import { openExport } from "./export.js";
 import { crossMeasures } from "./measures.js";
 import { CanvasPainter, SvgPainter, fitted, labelText, percent, short } from "./paint.js";
@@ -31,6 +31,8 @@ export class PairView {
     this.drawn = [];
     /** @type {number[][]} rows and columns in the order in which they are drawn */
     this.orders = [[], []];
+    /** @type {import("./paint.js").Margin} */
+    this.margin = null;
   }
 
   /** @param {HTMLElement} place */
@@ -75,7 +77,10 @@ export class PairView {
         parts.push({ table: table.subarray(k * size, (k + 1) * size), title: labelOf(columns[z], k) });
       }
     }
-    this.crosses = parts.map((part) => ({ ...part, measures: crossMeasures(part.table, ny, nx) }));
+    const { sample } = page.source;
+    this.margin = page.margin([x, y, ...(z < 0 ? [] : [z]), ...a.keys()]);
+    const told = sample && this.margin ? sample.size / sample.of : 1; // what a count says of others
+    this.crosses = parts.map((part) => ({ ...part, measures: crossMeasures(part.table, ny, nx, told) }));
     this.drawn = [];
     const conditions = given ? " among the selected records" : "";
     const title = el("h2", {}, bdi(columns[y].name, 120), " and ", bdi(columns[x].name, 120), conditions);
@@ -102,7 +107,7 @@ export class PairView {
       el("span", {}, `${name} `, el("b", {}, value));
     return el("div", { class: "facts" },
       fact(this.page.schema.weighted ? "weight" : "records", number(total)),
-      fact("mutual information", `${information.toPrecision(3)} nats`),
+      fact("mutual information", `${this.margin ? "≈ " : ""}${information.toPrecision(3)} nats`),
       fact("χ²", `${chi2 < 1000 ? chi2.toPrecision(4) : number(chi2)}, ${dof} d.f.`),
       fact("p", p < 1e-300 ? "< 1e-300" : p.toPrecision(2)),
       fact("Cramér's V", v.toFixed(3)));
@@ -170,7 +175,7 @@ export class PairView {
     const expected = measures.expected[at];
     const ratio = expected ? (table[at] / expected).toFixed(2) : "–";
     const names = [[y, i], [x, j]].map(([c, k]) => `${columns[c].name.slice(0, 60)}: ${labelOf(columns[c], k).slice(0, 90)}`);
-    return `${names.join("\n")}\n${number(table[at])} records, ${number(expected)} expected · lift ${ratio}\n`
+    return `${names.join("\n")}\n${estimate(table[at], this.margin)} records, ${number(expected)} expected · lift ${ratio}\n`
       + `${percent(table[at] / (measures.across[j] || 1))} of the column, ${percent(table[at] / (measures.down[i] || 1))} of the row`;
   }
 

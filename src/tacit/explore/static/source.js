@@ -35,8 +35,10 @@
  * @property {(groups: Group[], signal?: AbortSignal) => Promise<Counts[][]>} tables
  * @property {((request: object, signal?: AbortSignal) => Promise<any>) | null} findings
  * @property {((request: object) => Promise<any>) | null} model starts to learn a model
- * @property {((request: object) => Promise<any>) | null} job how far a model is
+ * @property {((request: object, last?: boolean) => Promise<any>) | null} job how far a model is
+ * @property {Sample | null} sample what is known, if not all records are
  */
+/** @typedef {{size: number, of: number, exact: Set<string>}} Sample the sets of columns whose tables are exact */
 
 /**
  * @param {ArrayBuffer} buffer the size of a count in the first of eight bytes, then the counts
@@ -74,6 +76,8 @@ export class Server {
     /** @type {number[]} */
     this.arities = [];
     this.requests = 0;
+    /** @type {Source["sample"]} */
+    this.sample = null;
   }
 
   /** @returns {Promise<Schema>} */
@@ -105,20 +109,24 @@ export class Server {
     return (await this.ask("api/models", request)).json();
   }
 
-  /** @param {object} request */
-  async job(request) {
-    return (await this.ask("api/job", request)).json();
+  /**
+   * @param {object} request
+   * @param {boolean} [last] whether the page is being closed
+   */
+  async job(request, last = false) {
+    return (await this.ask("api/job", request, undefined, last)).json();
   }
 
   /**
    * @param {string} path
    * @param {object} [body]
    * @param {AbortSignal} [signal]
+   * @param {boolean} [keepalive]
    */
-  async ask(path, body, signal) {
+  async ask(path, body, signal, keepalive = false) {
     this.requests++;
     /** @type {RequestInit} */
-    const options = { signal, credentials: "same-origin" };
+    const options = { signal, keepalive, credentials: "same-origin" };
     if (body) Object.assign(options, { method: "POST", body: JSON.stringify(body) });
     let answer;
     try {

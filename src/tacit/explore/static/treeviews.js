@@ -2,7 +2,7 @@
 
 import { conditionWords, labelOf, withCondition } from "./conditions.js";
 import { bdi, el, number } from "./dom.js";
-import { percent } from "./paint.js";
+import { percent, plain } from "./paint.js";
 
 /** @typedef {import("./page.js").Page} Page */
 /** @typedef {{parent: number, column: number, given: Record<string, number[]>, counts: number[]}} TreeNode */
@@ -33,7 +33,7 @@ export function treeOf(page, tree, base) {
     const { column, given, counts } = tree.nodes[k];
     const total = counts.reduce((x, y) => x + y, 0) || 1;
     const best = counts.indexOf(Math.max(...counts));
-    const words = k ? `${page.schema.columns[column].name.slice(0, 80)} ${conditionWords(page.schema.columns[column], { codes: given[column], excluded: false })}` : "all";
+    const words = k ? `${plain(page.schema.columns[column].name.slice(0, 80))} ${conditionWords(page.schema.columns[column], { codes: given[column], excluded: false })}` : "all";
     const choose = () => {
       let a = base;
       for (const [c, codes] of Object.entries(given)) {
@@ -74,7 +74,7 @@ export function clustersOf(page, clusters) {
         el("th", { scope: "col", class: "number" }, "Lift"), el("th", { scope: "col", class: "number" }, "95 % interval"))),
       el("tbody", {}, ...cluster.traits.map((trait) => {
         const column = page.schema.columns[trait.column];
-        const words = `${column.name.slice(0, 80)} = ${labelOf(column, trait.code).slice(0, 80)}`;
+        const words = `${plain(column.name.slice(0, 80))} = ${labelOf(column, trait.code).slice(0, 80)}`;
         const choose = () => page.set({
           a: withCondition(page.state.a, trait.column, { codes: [trait.code], excluded: false }, page.arities[trait.column]),
         });

@@ -59,8 +59,14 @@ class BayesNet(NetEstimator):
     criterion : {"bic", "aic", "bdeu", "bds", "k2", "penalized"}
         The score that the search maximises, in nats; "penalized" is the ADtree paper's, like BIC
         but with a price for every entry of the tables.
-    n_restarts : int, default 10
-        How often the search starts anew from a changed net, after it has come to an end.
+    search : {"auto", "climb", "exact"}
+        "climb" goes from net to net by arcs. "auto" searches over orders of the columns, too, which
+        finds better nets in more time. "exact" goes on until the net is proven to be the best of
+        all, which is feasible for up to about 25 to 30 columns; otherwise `learning_` says how far
+        from the best it can be.
+    n_restarts : int or "auto"
+        How often the search starts anew from a changed net, after it has come to an end; "auto"
+        goes on as long as that brings a better net now and then: the fewer columns, the longer.
     max_parents : int, default 5
     prior_weight : float, default 1.0
         How many records the prior is worth, for criteria and for tables that have one.
@@ -146,7 +152,8 @@ class BayesNet(NetEstimator):
         self,
         criterion: Criterion = "bic",
         *,
-        n_restarts: int = 10,
+        search: Literal["auto", "climb", "exact"] = "auto",
+        n_restarts: int | Literal["auto"] = "auto",
         max_parents: int = 5,
         prior_weight: float = 1.0,
         start: Literal["empty", "branching"] = "empty",

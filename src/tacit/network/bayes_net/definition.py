@@ -30,7 +30,7 @@ def check_labels(columns: Any) -> tuple[list[str], list[Labels]]:
     if not isinstance(columns, Mapping) or not columns:
         raise InputError("columns must map the name of each column to its labels")
     for name in columns:
-        if not isinstance(name, str) or not name:
+        if not isinstance(name, str):
             raise InputError(f"columns: a column's name must be a text, got {name!r}")
     return list(columns), [_labels(name, given) for name, given in columns.items()]
 

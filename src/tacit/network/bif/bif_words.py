@@ -95,6 +95,6 @@ def read_note(note: str, name: str, labels: Labels) -> tuple[str, Labels]:
     schema = unpack_schema(json.loads(note.removeprefix(_SIGN)))
     (kept,) = schema.labels
     (was,) = schema.names
-    if plain_words(kept, numbers=True) != list(labels) or not was:
+    if plain_words(kept, numbers=True) != list(labels):
         return name, labels
     return was, kept

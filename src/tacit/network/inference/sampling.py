@@ -59,5 +59,7 @@ def likely_codes(
         weight = np.ones(1)
         for parent in parents[column]:
             weight = np.outer(weight, marginals[parent]).ravel()
-        marginals[column] = weight @ tables[column]
+        marginal = weight @ tables[column]
+        # Products of sums that miss one by rounding would run off over a long way.
+        marginals[column] = marginal / marginal.sum()
     return [int(marginal.argmax()) for marginal in marginals]

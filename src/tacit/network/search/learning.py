@@ -49,7 +49,7 @@ class Learning:
     n_moves : int
         How many arcs were added, removed or turned round on the way.
     n_restarts : int
-        How many were asked for.
+        How often the search started anew.
     seconds : float
     interrupted : bool
         Whether Ctrl-C ended the search; the net is the best one until then.
@@ -57,6 +57,10 @@ class Learning:
         Whether `max_seconds` did.
     n_passes : int
         How often the search went over records in partitions; 0 in memory.
+    upper_bound : float or None
+        No net has a higher score; of `search="exact"` only, and then not always.
+    proven : bool
+        Whether no net has a higher score than this one.
     trace : list of (restart, families scored, score, seconds)
         Each time a restart ended with a better net.
     """
@@ -74,10 +78,21 @@ class Learning:
     out_of_time: bool
     trace: list[tuple[int, int, float, float]]
     n_passes: int = 0
+    upper_bound: float | None = None
+    proven: bool = False
+
+    @property
+    def gap(self) -> float | None:
+        """How far the score can be from the best of all nets, in nats; None if nothing is known."""
+        return None if self.upper_bound is None else self.upper_bound - self.score
 
     def __str__(self) -> str:
         early = "interrupted" if self.interrupted else "out of time" if self.out_of_time else ""
         ended = f"; {early}: the best net until then" if early else ""
+        if self.proven:
+            ended += "; no net has a higher score"
+        elif self.gap is not None:
+            ended += f"; at most {self.gap:,.1f} below the best net"
         passes = f" and {self.n_passes:,} passes" if self.n_passes else ""
         return (
             f"{self.criterion} {self.score:,.1f}, {self.n_arcs:,} arcs from "
@@ -90,7 +105,7 @@ def learn_net(table: Table | PartitionedTable, net: BayesNet) -> tuple[Net, Lear
     """Find a structure with the settings of an estimator, and estimate its tables."""
     begin = perf_counter()
     check_prior(net.parameters, net.prior_weight)
-    same = ("criterion", "n_restarts", "max_parents", "prior_weight", "start", "tabu", "n_walks",
+    same = ("criterion", "search", "n_restarts", "max_parents", "prior_weight", "start", "tabu", "n_walks",
             "swaps", "missing", "max_seconds", "random_state", "n_jobs", "verbose")  # fmt: skip
     settings = SearchSettings(
         required=check_arcs(table.schema, net.required, "required"),
@@ -107,12 +122,14 @@ def learn_net(table: Table | PartitionedTable, net: BayesNet) -> tuple[Net, Lear
         n_arcs=sum(map(len, result.parents)),
         n_evaluated=int(result.n_evaluated),
         n_moves=int(result.n_moves),
-        n_restarts=settings.n_restarts,
+        n_restarts=result.n_restarts,
         seconds=perf_counter() - begin,
         interrupted=bool(result.interrupted),
         out_of_time=bool(result.out_of_time),
         trace=list(result.trace),
         n_passes=result.n_passes,
+        upper_bound=result.upper_bound,
+        proven=bool(result.proven),
     )
     return learnt, learning
 

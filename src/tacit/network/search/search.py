@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -17,7 +18,7 @@ from tacit.progress import show_progress
 from tacit.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,6 +41,11 @@ Criterion = Literal["bic", "aic", "bdeu", "bds", "k2", "penalized"]
 Arc = tuple[int, int]
 Parents = tuple[tuple[int, ...], ...]
 
+_MOST_RESTARTS = 100_000
+_MOST_EXACT = 64  # columns
+_MOST_SETS = 60_000_000  # of parents of one size that the exact search looks at: 2.5 GB
+_MOST_NODES = 60_000_000  # sets of columns that it remembers: 2 GB
+
 
 @dataclass(frozen=True)
 class SearchSettings:
@@ -47,7 +53,11 @@ class SearchSettings:
 
     # "penalized" is the ADtree paper's: like BIC, but every entry of the tables has its price
     criterion: Criterion = "bic"
-    n_restarts: int = 10  # from the best net so far, after a few random moves
+    # "climb" goes from net to net; "auto" looks at orders of the columns, too; "exact" goes on to
+    # prove what is best, or at least how far from it the net can be
+    search: Literal["auto", "climb", "exact"] = "auto"
+    # From the best net so far, after a few random moves; "auto" goes on while that helps
+    n_restarts: int | Literal["auto"] = "auto"
     max_parents: int = 5
     # Of "bdeu" and "bds" the equivalent sample size, of "k2" what is added to each count
     prior_weight: float = 1.0
@@ -70,8 +80,12 @@ class SearchSettings:
     def check(self) -> None:
         """Refuse what makes no sense, by the name of the argument."""
         _check_criterion(self.criterion, self.prior_weight)
+        check_choice(self.search, "search", ("auto", "climb", "exact"))
+        if isinstance(self.n_restarts, str) and self.n_restarts != "auto":
+            raise InputError(f"n_restarts must be a number or 'auto', got {self.n_restarts!r}")
         for name in ("n_restarts", "max_parents", "tabu", "n_walks"):
-            check_int(getattr(self, name), name, 0)
+            if name != "n_restarts" or not isinstance(self.n_restarts, str):
+                check_int(getattr(self, name), name, 0)
         check_choice(self.start, "start", ("empty", "branching"))
         check_choice(self.missing, "missing", ("state", "ignore"))
         if self.max_seconds is not None:
@@ -93,6 +107,9 @@ class SearchResult:
     interrupted: bool = False  # by Ctrl-C; this is then the best net until there
     out_of_time: bool = False
     n_passes: int = 0  # over records in partitions, to count families; 0 in memory
+    n_restarts: int = 0
+    upper_bound: float | None = None  # no net has a higher score; only of "exact"
+    proven: bool = False  # whether that is the score
 
 
 def find_structure(
@@ -102,7 +119,8 @@ def find_structure(
 
     The best of all arcs that can be added, removed or turned round is taken as long as the score
     rises. Then the search walks among nets that say the same but allow other moves, lets
-    neighbours swap, and goes on downhill for a while.
+    neighbours swap, and goes on downhill for a while. Between nets, it searches over orders of the
+    columns: each takes the best of those before it for parents, and moves to where that is best.
 
     Counts of families are all that is asked of the records. Where those are in partitions, the
     search first runs ahead to see which it will want, and fetches many of them in one pass.
@@ -120,6 +138,28 @@ def find_structure(
     required = _arc_square(settings.required, n, "required")
     forbidden = _arc_square(settings.forbidden, n, "forbidden")
     _check_arcs(required, forbidden, settings.max_parents, table.schema.names)
+    if settings.search == "exact":
+        _check_exact(table)
+    # Of nets that are as good as each other, the search takes the one that it sees first. Columns
+    # are looked at by name, so that their order in the table does not matter.
+    columns = sorted(range(n), key=table.schema.names.__getitem__)
+    if columns == list(range(n)):
+        return _find(table, settings, required, forbidden)
+    square = np.ix_(columns, columns)
+    result = _find(table.select(columns), settings, required[square], forbidden[square])
+    positions = np.argsort(columns)
+    parents = [tuple(sorted(columns[p] for p in result.parents[x])) for x in positions.tolist()]
+    scores = result.family_scores[positions]
+    return replace(result, parents=tuple(parents), family_scores=scores)
+
+
+def _find(
+    table: Table | PartitionedTable,
+    settings: SearchSettings,
+    required: NDArray[np.uint8],
+    forbidden: NDArray[np.uint8],
+) -> SearchResult:
+    begin = perf_counter()
     jobs = count_jobs(settings.n_jobs)
     families, fetcher = _families(
         table, settings.criterion, settings.prior_weight, settings.missing, jobs
@@ -130,26 +170,51 @@ def find_structure(
             name = table.schema.names[x]
             raise InputError(f"required gives {name!r} parents with too many values to be counted")
     seed = int(make_generator(settings.random_state).integers(2**63))
-    with show_progress("restarts", settings.n_restarts + 1, bool(settings.verbose)) as advance:
-        tell: Callable[..., None] = lambda *_: advance(1)  # noqa: E731
-        parents, _, n_scored, n_moves, interrupted, late, trace = families.search(
+    patience, restarts = 0, settings.n_restarts
+    if isinstance(restarts, str):
+        patience = _patience(table.n_columns)
+        restarts = _MOST_RESTARTS
+    limit = float(settings.max_seconds or 0.0)
+    n_restarts = -1
+
+    def tell(*_: object) -> None:
+        nonlocal n_restarts
+        n_restarts += 1
+        advance(1)
+
+    with show_progress("restarts", (patience or restarts) + 1, bool(settings.verbose)) as advance:
+        parents, score, n_scored, n_moves, interrupted, late, trace = families.search(
             start,
             settings.max_parents,
             required.ravel(),
             forbidden.ravel(),
-            settings.n_restarts,
+            restarts,
+            patience,
             settings.tabu,
             settings.n_walks,
             settings.swaps,
+            settings.search != "climb",
             seed,
-            float(settings.max_seconds or 0.0),
+            limit,
             jobs,
             tell,
         )
+    bound, proven = None, False
+    if settings.search == "exact" and not (interrupted or late):
+        left = max(limit - (perf_counter() - begin), 1e-3) if limit else 0.0
+        best, most, proven, interrupted, late, n_more, *_ = families.best_net(
+            parents, settings.max_parents, required.ravel(), forbidden.ravel(), _MOST_SETS,
+            _MOST_NODES, left, jobs,
+        )  # fmt: skip
+        n_scored += n_more
+        if float(families.scores(best).sum()) > score:
+            parents = best
+        bound = float(most) if np.isfinite(most) else None
     scores = families.scores(parents)
+    total = float(scores.sum())
     return SearchResult(
         tuple(map(tuple, parents)),
-        float(scores.sum()),
+        total,
         scores,
         n_scored,
         n_moves,
@@ -157,7 +222,25 @@ def find_structure(
         interrupted,
         late,
         0 if fetcher is None else fetcher.n_passes,
+        max(n_restarts, 0),
+        # The two sums are rounded differently.
+        total if proven else None if bound is None else max(bound, total),
+        proven,
     )
+
+
+def _patience(n_columns: int) -> int:
+    """Return how many restarts may bring nothing: where they are cheap, more."""
+    return max(10, min(200, 3000 // max(n_columns, 1)))
+
+
+def _check_exact(table: Table | PartitionedTable) -> None:
+    if not isinstance(table, Table):
+        raise InputError("search='exact' takes records in memory, not partitions")
+    if table.n_columns > _MOST_EXACT:
+        raise InputError(
+            f"search='exact' takes up to {_MOST_EXACT} columns, got {table.n_columns:,}"
+        )
 
 
 def family_score(

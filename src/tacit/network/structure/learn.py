@@ -79,7 +79,10 @@ class Settings:
         check_int(self.initial_sample, "initial_sample", 2)
         count_jobs(self.n_jobs)
         if self.algorithm == "mist" and self.missing == "ignore":
-            raise InputError("missing='ignore' needs algorithm='exact'")
+            raise InputError(
+                "missing='ignore' needs algorithm='exact': intervals of 'mist' are for pairs that "
+                "are all read on the same records"
+            )
 
 
 def learn(columns: Columns, settings: Settings) -> Structure:

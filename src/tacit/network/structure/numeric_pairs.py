@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from tacit import _core
-from tacit.errors import InputError
+from tacit.errors import InputError, InputWarning
 from tacit.machine import check_fits
 from tacit.network.structure.columns import check_finite
 from tacit.network.structure.intervals import Confidence, bounded_correlations, sampled_correlations
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = ["NumericPairs"]
 
+# Means of slices of neighbouring records vary so many times as much as those of independent ones:
+# by chance, the first sample's seldom do so twice
+_ALIKE = 4.0
 _DENSE = 0.1  # above this fraction of the pairs, all products of the columns are faster
 
 
@@ -100,6 +104,8 @@ class NumericPairs:
         a, b = pairs[:, 0], pairs[:, 1]
         for numbers, block in self._numbers.blocks(rows, columns):
             z = self._standardise(block, numbers, columns)
+            if len(self._sizes) == 1:
+                self._check_slices(z)
             sums += _power_sums(z)
             if not dense:
                 _core.pair_products(z, block_pairs, few, self._n_jobs)
@@ -133,6 +139,25 @@ class NumericPairs:
         block -= self._shift[columns, None]
         block /= self._scale[columns, None]
         return block
+
+    def _check_slices(self, z: Floats) -> None:
+        """Warn if records that are drawn together are alike, and so say less than they seem to."""
+        size = self._numbers.slice_size
+        n_slices = z.shape[1] // size
+        if size == 1 or n_slices < 32:
+            return
+        slices = z[:, : n_slices * size].reshape(len(z), n_slices, size)
+        ratio = size * slices.mean(axis=2).var(axis=1) / np.maximum(slices.var(axis=(1, 2)), 1e-30)
+        worst = int(ratio.argmax())
+        if ratio[worst] > _ALIKE:
+            warnings.warn(
+                InputWarning(
+                    f"X: neighbouring records are alike in column {self._names[worst]!r}, as if the "
+                    "file was sorted by it; 'mist' reads slices of neighbours, and its intervals "
+                    "are too narrow then: shuffle the records, or use algorithm='exact'"
+                ),
+                stacklevel=2,
+            )
 
     def _find_ranges(self) -> Floats:
         """Return least and greatest value of each column, standardised by all records."""

@@ -128,6 +128,7 @@ class Numbers(ABC):
     """Numeric columns that can be sampled."""
 
     n_records: int
+    slice_size = 1  # how many neighbouring records are drawn together
 
     @abstractmethod
     def more(self, n_total: int) -> NDArray[np.int64]:
@@ -180,6 +181,8 @@ class FileNumbers(Numbers):
 
     That is as good as a sample of records unless neighbours are alike, as in a sorted file.
     """
+
+    slice_size = _SLICE
 
     def __init__(self, source: NumberSource, generator: np.random.Generator) -> None:
         self.n_records = source.n_records

@@ -24,26 +24,26 @@ if TYPE_CHECKING:
 
 __all__ = ["SparseKNeighborsClassifier"]
 
-_ALGORITHMS = ("near", "exact")
+_ALGORITHMS = ("exact", "near")
 _WEIGHTS = ("uniform", "distance")
 
 
 class SparseKNeighborsClassifier(SimilarityClassifier):
     """Classify objects by the nearest of the training objects.
 
-    Objects are compared only if they are near in a projection to a few dimensions, on a grid; or
-    only if the projection does not rule out that they are neighbours, and then the neighbours are
-    proven to be the nearest of all. Distances are Euclidean, in the original space.
+    Objects are compared only if bounds on their distance do not rule out that they are neighbours,
+    so that the neighbours are proven to be the nearest of all; or only if they are near in a
+    projection to a few dimensions, on a grid. Distances are Euclidean, in the original space.
 
     Parameters
     ----------
     n_neighbors : int, default 5
         If there are fewer training objects, all of them are neighbours.
-    algorithm : {"near", "exact"}
-        "near": neighbours are the nearest training objects in the object's block of the grid and
-        in blocks that touch it. Where these are fewer than `n_neighbors`, or others may be nearer
-        (see `reach`), more blocks are searched in each direction: so a resolution that is too
-        fine does no harm. "exact": the nearest of all training objects.
+    algorithm : {"exact", "near"}
+        "exact": the nearest of all training objects. "near": the nearest training objects in the
+        object's block of the grid and in blocks that touch it. Where these are fewer than
+        `n_neighbors`, or others may be nearer (see `reach`), more blocks are searched in each
+        direction: so a resolution that is too fine does no harm.
     weights : {"uniform", "distance"}
         Whether all neighbours count the same, or as much as they are near: 1 / distance, and
         those at no distance alone, if there are any.
@@ -70,7 +70,8 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
     computation_ : SparseComputation
         Projection and grid.
     n_fallback_ : int
-        How many objects of the last prediction had no near training object on the grid as it was.
+        How many objects of the last prediction had no near training object on the grid as it was;
+        0 for "exact".
     n_features_in_, feature_names_in_
         Of X; names are those of frames and Tables.
 
@@ -93,7 +94,7 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
         self,
         n_neighbors: int = 5,
         *,
-        algorithm: Literal["near", "exact"] = "near",
+        algorithm: Literal["exact", "near"] = "exact",
         weights: Literal["uniform", "distance"] = "uniform",
         reach: float | Literal["auto"] = "auto",
         resolution: int | Sequence[int] | Literal["auto"] = "auto",
@@ -220,6 +221,8 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
         votes: NDArray[np.float64] = np.clip(self.n_neighbors - before, 0.0, each)
         if self.weights == "distance":
             zero = nearest.distances == 0
-            inverse = np.divide(1.0, nearest.distances, out=zero.astype(float), where=~zero)
+            # In units of the nearest: of the smallest numbers, 1 / x would be infinite.
+            first = np.broadcast_to(nearest.distances[:, :1], zero.shape)
+            inverse = np.divide(first, nearest.distances, out=zero.astype(float), where=~zero)
             votes = votes * np.where(zero.any(axis=1)[:, None], zero, inverse)
         return votes

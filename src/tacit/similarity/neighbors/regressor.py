@@ -126,8 +126,10 @@ class SparseKNeighborsRegressor(RegressorMixin, NeighborSearch):  # type: ignore
             means = values.mean(axis=1)
         else:
             zero = distances == 0
-            with np.errstate(divide="ignore"):
-                shares = np.where(zero.any(axis=1)[:, None], zero, 1 / distances)
+            # In units of the nearest: of the smallest numbers, 1 / x would be infinite.
+            first = np.broadcast_to(distances[:, :1], zero.shape)
+            inverse = np.divide(first, distances, out=np.ones_like(distances), where=~zero)
+            shares = np.where(zero.any(axis=1)[:, None], zero, inverse)
             shares /= shares.sum(axis=1, keepdims=True)
             means = np.einsum("nk,nko->no", shares, values)
         predicted: NDArray[np.float64] = means[:, 0] if self._flat else means

@@ -104,9 +104,9 @@ def split_prices(
     settings: dict[str, Any],
     n_targets: int,  # columns that are not asked about: one or none
 ) -> NDArray[np.float64]:
-    """Return what a split of each column costs: -log P(split), in nats.
+    """Return what a split of each column costs where no leaf has prices of its own, in nats.
 
-    All columns that could be split are equally probable, and so are all splits of a column. A
+    That is -log P(split): all columns are equally probable, and so are all splits of a column. A
     column of k labels has a split for each of them, or k - 1 thresholds; with complete splits one
     more. Where there are few, a split is still less probable than none: one in ten.
 

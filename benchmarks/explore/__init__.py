@@ -1,0 +1,1 @@
+"""The explorer: drags over linked views, the one file in a browser, many users at once."""
