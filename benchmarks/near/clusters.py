@@ -213,8 +213,9 @@ def large() -> None:
     section.made_with("numpy", "scipy", "scikit-learn", "hdbscan", "fast-hdbscan", "pynndescent")
     section.say(
         f"Clusters of at least {SIZE}, min_samples={SAMPLES}, one thread, CPU time in processes of "
-        f"their own that have run once on 1,000 objects; a peer is given {LIMIT} s of it. Memory is what "
-        "comes on top of the data. fast_hdbscan finds neighbours of wide data approximately.", "",
+        f"their own that have run once on 1,000 objects; a peer is given {LIMIT} s of it. Memory "
+        "is what comes on top of the data. fast_hdbscan finds neighbours of wide data "
+        "approximately.", "",
     )  # fmt: skip
     rows = []
     for name, n, peers in (

@@ -124,8 +124,9 @@ def main() -> None:
         "(`SparseComputation.group`). The adjusted Rand index is to the classes, which no method "
         "sees: letters, and kinds of connections, by records. CPU time of one thread; columns are "
         "scaled to [0, 1] for both sides. RBF similarities of all pairs (gamma=10) of all objects "
-        f"do not fit; both sides are given {FEW:,} of them. Of {FEW:,} groups of KDD, scikit-learn had "
-        "found no eigenvectors of all pairs when it was stopped after six minutes.", "",
+        f"do not fit; both sides are given {FEW:,} of them. Of {FEW:,} groups of KDD, "
+        "scikit-learn had found no eigenvectors of all pairs when it was stopped after six "
+        "minutes.", "",
     )  # fmt: skip
     rows, ours = [], 1.0
     with threadpool_limits(1):

@@ -145,7 +145,7 @@ def test_merges_along_a_graph_by_definition(seed, n, ward):
 
 
 @pytest.mark.parametrize("method", ["ward", "average"])
-def test_parts_that_hang_together_nowhere_are_merged_last(method):
+def test_parts_that_hang_together_nowhere_are_joined(method):
     X, y = blobs(600, apart=40.0)
     model = SparseAgglomerative(5, linkage=method, n_neighbors=8).fit(X)
     assert model.n_connected_ >= 5

@@ -16,10 +16,8 @@ from tacit.machine import check_fits, check_int
 from tacit.parameters import check_choice, check_number, store_parameters
 from tacit.similarity import state as files
 from tacit.similarity.clusters.near_clusters import NearClusters, number_clusters
-from tacit.similarity.clusters.reachability import metric_tree, unit_rows
+from tacit.similarity.clusters.reachability import SpanningTree, metric_tree, unit_rows
 from tacit.similarity.csr import csr_arrays
-from tacit.similarity.near_graph.near_graph import NearGraph
-from tacit.similarity.neighbors.exact import exact_index
 from tacit.table.containers import is_sparse
 
 if TYPE_CHECKING:
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit import store
+    from tacit.similarity.near_graph.near_graph import NearGraph
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -56,9 +55,9 @@ class SparseAgglomerative(NearClusters):
       at; only clusters merge that hold near objects.
 
     Near are objects of which one is among the `n_neighbors` nearest of the other, or those of a
-    graph that is given. With all pairs near, average and Ward are those of SciPy. Parts of the
-    graph that hang together nowhere are merged last, and in the same way: near are then those whose
-    centroids are (of "average", these have the distance of their centroids).
+    graph that is given, and, where parts of that hang together nowhere, the ends of the edges
+    between them in the minimum spanning tree of all pairs. With all pairs near, average and Ward
+    are those of SciPy.
 
     Heights never fall from a merge to a later one that contains it; where Ward's do along a graph,
     the later one has the height of the earlier.
@@ -147,12 +146,11 @@ class SparseAgglomerative(NearClusters):
         self._cut(n)
 
     def _single(self, n: int) -> _Merges:
-        numbers = unit_rows(self._numbers) if self.metric == "cosine" else self._numbers
-        tree = metric_tree(numbers, 1, self.metric, self.n_jobs)
+        tree = self._tree()
         return _along_edges(tree.a, tree.b, tree.reach, n)
 
     def _along(self, n: int, graph: NearGraph | None) -> _Merges:
-        """Merge along a graph, then what is left along graphs of centroids."""
+        """Merge along a graph that hangs together."""
         ward = self.linkage == "ward"
         if graph is not None and graph.measure != "distance" and not ward:
             raise InputError(
@@ -162,46 +160,37 @@ class SparseAgglomerative(NearClusters):
         if self._numbers is None and ward:
             raise InputError("X: linkage='ward' takes numbers, not a graph alone")
         near = self._near_graph(n, graph, int(self.n_neighbors))
-        self.n_connected_ = near.components()[0]
+        self.n_connected_, part = near.components()
         if self.linkage == "single":
             return self._single_along(near, n)
-        if self._numbers is None and self.n_connected_ > 1:
+        edges = near.doubles
+        if self.n_connected_ > 1:
+            edges = self._joined(edges, part)
+        first, second, heights, sizes = _core.graph_merges(
+            *csr_arrays(edges), np.ones(n, np.int64), self._points() if ward else None
+        )
+        children = np.sort(np.stack((first, second), axis=1).astype(np.int64), axis=1)
+        return _Merges(children, heights, sizes)
+
+    def _joined(self, edges: Any, part: NDArray[np.int32]) -> sparse.csr_array:
+        """Return a graph with the edges of the minimum spanning tree between its parts."""
+        if self._numbers is None:
             raise InputError(
                 f"X: the graph has {self.n_connected_:,} parts that hang together nowhere; without "
                 "numbers there is no saying how far they are apart"
             )
-        sizes = np.ones(n, np.int64)
-        points = self._points() if ward or self.n_connected_ > 1 else None
-        parts: list[_Merges] = []
-        node, made = np.arange(n), n  # numbers in the whole tree of what is now to be merged
-        while True:
-            first, second, height, size = _core.graph_merges(
-                *csr_arrays(near.doubles), sizes, points if ward else None
-            )
-            k = len(first)
-            numbers = np.concatenate((node, made + np.arange(k)))
-            parts.append(
-                _Merges(np.sort(numbers[np.stack((first, second), axis=1)], axis=1), height, size)
-            )
-            made += k
-            left = np.ones(len(node) + k, np.bool_)
-            left[first] = left[second] = False
-            if left.sum() == 1:
-                break
-            assert points is not None
-            part = _parts(first, second, len(node))
-            points, sizes = _centroids(points, sizes, part)
-            node = numbers[left]
-            neighbours = min(int(self.n_neighbors), len(node) - 1)
-            found = exact_index(points, "euclidean", self.n_jobs)
-            near = NearGraph.from_neighbors(*found.nearest(None, neighbours, self.n_jobs))
-            if self.metric == "cosine":
-                near.csr.data[:] = near.csr.data**2 / 2
-        return _Merges(
-            np.concatenate([part.children for part in parts]),
-            np.concatenate([part.heights for part in parts]),
-            np.concatenate([part.sizes for part in parts]),
-        )
+        tree = self._tree()
+        apart = part[tree.a] != part[tree.b]
+        a, b, lengths = tree.a[apart], tree.b[apart], tree.reach[apart]
+        rows = np.repeat(np.arange(len(part)), np.diff(edges.indptr))
+        data = np.concatenate((edges.data, lengths, lengths))
+        places = np.concatenate((rows, a, b)), np.concatenate((edges.indices, b, a))
+        return sparse.csr_array(sparse.coo_array((data, places), edges.shape))  # zeros stay
+
+    def _tree(self) -> SpanningTree:
+        """Return the minimum spanning tree of all pairs."""
+        numbers = unit_rows(self._numbers) if self.metric == "cosine" else self._numbers
+        return metric_tree(numbers, 1, self.metric, self.n_jobs)
 
     def _single_along(self, near: NearGraph, n: int) -> _Merges:
         """Merge along the least edges of a graph that is given, which must hang together."""
@@ -218,8 +207,6 @@ class SparseAgglomerative(NearClusters):
     def _points(self) -> Floats:
         """Return the objects in full."""
         numbers = self._numbers
-        if self.metric == "cosine":
-            numbers = unit_rows(numbers)
         n, d = numbers.shape
         if is_sparse(numbers):
             check_fits(
@@ -301,15 +288,6 @@ def _ascending(children: Ints, heights: Floats, n: int) -> Floats:
     return np.array(each[n:])
 
 
-def _parts(first: NDArray[Any], second: NDArray[Any], n: int) -> Ints:
-    """Return for each of n nodes which of those that are left after merges it is in.
-
-    They are numbered in the order of their nodes.
-    """
-    tops = _roots(np.stack((first, second), axis=1).astype(np.int64), np.ones(len(first), bool), n)
-    return np.unique(tops, return_inverse=True)[1].astype(np.int64)
-
-
 def _tops(tree: Floats, merged: NDArray[np.bool_], n: int) -> Ints:
     return _roots(tree[:, :2].astype(np.int64), merged, n)
 
@@ -324,11 +302,3 @@ def _roots(children: Ints, merged: NDArray[np.bool_], n: int) -> Ints:
         if (further == up).all():
             return up[:n]
         up = further
-
-
-def _centroids(points: Floats, sizes: Ints, part: Ints) -> tuple[Floats, Ints]:
-    """Return the centroids of parts, and how many objects each has."""
-    n_parts = int(part.max()) + 1
-    totals = np.bincount(part, sizes, n_parts)
-    member = sparse.csr_array((sizes / totals[part], (part, np.arange(len(part)))))
-    return np.ascontiguousarray(member @ points), totals.astype(np.int64)
