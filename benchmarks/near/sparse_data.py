@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 import tacit
 from benchmarks.baskets.itemset_data import load
@@ -23,7 +24,9 @@ N_QUERIES = 2_000
 def divided(X: Any) -> Data:
     """Return all rows but some, drawn without replacement, and these."""
     rows = np.random.default_rng(0).permutation(X.shape[0])
-    X = X.astype(np.float32)
+    X = sparse.csr_array(X, dtype=np.float32)
+    # pynndescent takes nothing wider.
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
     return X[np.sort(rows[N_QUERIES:])], X[rows[:N_QUERIES]]
 
 

@@ -87,7 +87,8 @@ def narrow_sample(numbers: NDArray[Any]) -> NDArray[np.float64]:
 
 def _left(rows: NDArray[np.float64], narrow: NDArray[np.float64]) -> NDArray[np.float64]:
     squares = np.einsum("ij,ij->i", rows, rows) - np.einsum("ij,ij->i", narrow, narrow)
-    return np.sqrt(np.maximum(squares, 0.0))
+    lengths: NDArray[np.float64] = np.sqrt(np.maximum(squares, 0.0))
+    return lengths
 
 
 def _best_width(

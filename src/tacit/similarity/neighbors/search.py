@@ -170,7 +170,7 @@ class NeighborIndex:
         n, d = self.numbers.shape
         rows = len(narrow_sample(self.numbers))
         finding = _PER_NUMBER * n * d + d * d * (rows / 20 + _PER_PRODUCT)
-        return d >= _NARROW and n_compared * d * _PER_PAIR > 2 * finding
+        return bool(d >= _NARROW and n_compared * d * _PER_PAIR > 2 * finding)
 
     def _make_narrow(self, k: int, jobs: int) -> tuple[Narrowing, _core.NarrowNumbers] | None:
         narrowing = Narrowing.find(self.numbers, k)
@@ -197,10 +197,10 @@ class NeighborIndex:
             )
         narrow: tuple[Any, Any, float] = (None, None, 0.0)
         if self._narrow and self._narrow[0] is not None:
-            narrowing, objects = self._narrow[0]
+            narrowing, narrow_objects = self._narrow[0]
             rows = narrowing.rows(numbers)
             if rows is not None:
-                narrow = objects, rows, narrowing.error
+                narrow = narrow_objects, rows, narrowing.error
         distances, objects, n_widened, isolated, n_compared = self._index.search(
             _kernel_arrays(numbers), bounds, k, *on_grid, reach, *narrow, jobs
         )
