@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -73,6 +74,8 @@ def _ours(data: DataSet, seeds: int) -> dict[str, Scores]:
 def _peer(result: peers.Result) -> str:
     if result.test is None:
         return "out of time"
+    if math.isnan(result.test):
+        return f"not a number ({result.seconds:.1f} s)"
     return f"{result.test:.2f}{'' if result.complete else '*'} ({result.seconds:.1f} s)"
 
 
@@ -155,13 +158,17 @@ def write_peers(
     ours: dict[str, dict[str, Scores]], theirs: dict[str, dict[str, peers.Result]]
 ) -> None:
     """Write the table of circuits, a section of its own: not everybody has them."""
-    section = Section("density-circuits", "Circuits of deeprob-kit on the same records")
+    section = Section("density-circuits", "Circuits of deeprob-kit and SPFlow on the same records")
     section.say(
-        "deeprob-kit 1.1 in an environment of its own, one seed, one core. Each learner tries "
-        "512, 128 and 32 records as the least that are divided further, and validation records "
-        f"choose; for all three it has {peers.LIMIT} s of CPU on a set. An asterisk says that not "
-        "all were tried in time. LearnSPN divides columns by G-tests and records by k-means, XPC "
-        "averages ten extremely randomised circuits with Chow–Liu trees in their leaves.",
+        "deeprob-kit 1.1 and SPFlow 1.1 in environments of their own, one seed, one core. Each "
+        "LearnSPN, and XPC, tries 512, 128 and 32 records as the least that are divided further, "
+        "and the hidden Chow–Liu tree (HCLT, by Adam) 16, 8 and 32 states, until three epochs "
+        "have not made validation records more probable; these "
+        f"choose. For all its settings a learner has {peers.LIMIT} s of CPU on a set. An asterisk "
+        "says that not all were tried in time. LearnSPN divides columns by G-tests, SPFlow's by "
+        "dependence coefficients, and records by k-means; XPC averages ten extremely randomised "
+        "circuits with Chow–Liu trees in their leaves. PyJuice 2.6 was not run: its input layers "
+        "have no implementation for CPUs.",
         "",
     )
     best = f"{MEMBERS} tree mixtures"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -55,7 +56,7 @@ def learn(data: DataSet, learner: str, seed: int = 0) -> Result:
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     if not lines:
         return Result(None, None, complete)
-    best = max(lines, key=lambda line: line["valid"])
+    best = max(lines, key=lambda line: -math.inf if math.isnan(line["valid"]) else line["valid"])
     return Result(best["test"], lines[-1]["seconds"], complete)
 
 

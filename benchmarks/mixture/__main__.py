@@ -9,7 +9,7 @@ import numpy as np
 
 import tacit
 from benchmarks.mixture.clusters import clusters
-from benchmarks.mixture.held_out import held_out
+from benchmarks.mixture.held_out import between_seeds, held_out
 from benchmarks.mixture.kmeans import kmeans
 from benchmarks.mixture.peers import (
     NumpyDense,
@@ -260,6 +260,7 @@ def found() -> None:
     convergence(section, tables)
     clusters(section)
     held_out(section)
+    between_seeds(section)
     section.write()
 
 

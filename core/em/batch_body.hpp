@@ -96,28 +96,6 @@ __attribute__((noinline)) double watch_record(const Corrections<double>& c, cons
   return watch * a * b * d;
 }
 
-constexpr int kTogether = 4;  // records
-
-// Finds the records that are not too long, and returns how many there are. They are ordered by their
-// lengths if that is worth it.
-template <class V>
-std::int64_t order_by_length(const V* const* begins, const V* const* ends, std::int64_t n,
-                             std::int64_t most, std::int32_t* order, bool* ordered) {
-  constexpr std::int64_t kWorth = 24;  // values of a record, on average
-  std::int64_t n_short = 0, n_values = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (ends[i] - begins[i] > most) continue;
-    order[n_short++] = static_cast<std::int32_t>(i);
-    n_values += ends[i] - begins[i];
-  }
-  *ordered = n_values >= kWorth * n_short;
-  if (!*ordered) return n_short;
-  std::sort(order, order + n_short, [&](std::int32_t a, std::int32_t b) {
-    return ends[a] - begins[a] < ends[b] - begins[b];
-  });
-  return n_short;
-}
-
 template <class S, class V, class T>
 TACIT_INLINE void weigh_body(const Corrections<T>& c, const Records<V>& records, Batch<T>& batch) {
   constexpr bool kFloats = sizeof(T) == 4;
@@ -136,42 +114,22 @@ TACIT_INLINE void weigh_body(const Corrections<T>& c, const Records<V>& records,
     ends[i] = records.end(r);
     batch.sums[i] = 0;
   }
-  // Products of few vectors wait for one another: those of several records are taken together.
-  std::int32_t order[kBatch];
-  bool ordered;
-  const std::int64_t n_short = order_by_length(begins, ends, n, kLong, order, &ordered);
   S::template for_groups<T>(
       c.width, [&](std::int64_t first, auto units, auto last) TACIT_INLINE_LAMBDA {
-        const auto weigh = [&](auto together, const std::int32_t* which) TACIT_INLINE_LAMBDA {
-          constexpr int kRecords = together;
-          Lanes<T, units> products[kRecords];
-          T watch[kRecords];
-          const V* p[kRecords];
-          for (int j = 0; j < kRecords; ++j) {
-            products[j].load(start + first);
-            watch[j] = kBottom<T>;
-            p[j] = begins[which[j]];
+        for (std::int64_t i = 0; i < n; ++i) {
+          const V *p = begins[i], *const end = ends[i];
+          if (end - p > kLong) continue;
+          Lanes<T, units> product;
+          product.load(start + first);
+          T watch = kBottom<T>;
+          for (; p < end; ++p) {
+            product.multiply(rows + static_cast<std::int64_t>(*p) * width + first);
+            if (kFloats && last) watch *= rises[*p];
           }
-          const auto multiply = [&](int j, V value) TACIT_INLINE_LAMBDA {
-            products[j].multiply(rows + static_cast<std::int64_t>(value) * width + first);
-            if (kFloats && last) watch[j] *= rises[value];
-          };
-          const std::int64_t common = ends[which[0]] - p[0];  // the first is the shortest
-          for (std::int64_t s = 0; s < common; ++s)
-            for (int j = 0; j < kRecords; ++j) multiply(j, p[j][s]);
-          for (int j = 0; j < kRecords; ++j) {
-            const std::int64_t i = which[j];
-            for (const V* q = p[j] + common; q < ends[i]; ++q) multiply(j, *q);
-            products[j].store(clusters + i * width + first);
-            batch.sums[i] += static_cast<double>(products[j].sum());
-            if (kFloats && last) watches[i] = watch[j];
-          }
-        };
-        std::int64_t k = 0;
-        if constexpr (units * kTogether <= kGroup / 4)
-          for (; ordered && k + kTogether <= n_short; k += kTogether)
-            weigh(std::integral_constant<int, kTogether>{}, order + k);
-        for (; k < n_short; ++k) weigh(std::integral_constant<int, 1>{}, order + k);
+          product.store(clusters + i * width + first);
+          batch.sums[i] += static_cast<double>(product.sum());
+          if (kFloats && last) watches[i] = watch;
+        }
       });
   batch.n_stored = 0;
   for (std::int64_t i = 0; i < n; ++i) {

@@ -1,6 +1,7 @@
 #include "em/corrections.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace tacit {
@@ -66,14 +67,6 @@ struct Extremes {
   double least = 1, most = 1;
 };
 
-// Calls body(first cluster) for vectors of four that cover all clusters: the last begins where it
-// has to, and repeats what the one before it did. Fewer than four are left to the caller.
-template <class Body>
-TACIT_INLINE void for_fours(std::int64_t n, const Body& body) {
-  for (std::int64_t k = 0; k + 4 <= n; k += 4) body(k);
-  if (n % 4 != 0 && n > 4) body(n - 4);
-}
-
 // Rows of columns, and what their defaults do to the record of defaults. Each probability is read
 // once; with many columns and few records a step takes little else.
 template <class T>
@@ -82,12 +75,11 @@ TACIT_INLINE void fill_body(const MixtureModel& model, double unit, std::int64_t
                             std::int64_t* exponents, Extremes* extremes) {
   const std::int64_t K = model.n_clusters, n_columns = model.n_columns;
   constexpr std::int64_t kChunk = 4;  // so many probabilities' product is a normal number
-  const std::int64_t unit_of_rows = width > kGroup ? kUnit<float> : kUnit<T>;
   const Double4 floor = Double4{} + kLeastProbability;
-  Double4 lows = Double4{} + extremes->least, highs = Double4{} + extremes->most;
+  double least = extremes->least, most = extremes->most;
   // What floats cannot hold, doubles will do all again.
-  const auto fits = [&] { return lowest_of(lows) >= kLeast<T> && highest_of(highs) <= kMost<T>; };
-  for (std::int64_t c = 0; c < n_columns; ++c) {
+  const auto fits = [&] { return least >= kLeast<T> && most <= kMost<T>; };
+  for (std::int64_t c = 0; c < n_columns && fits(); ++c) {
     const double* const base = model.defaults + c * K;
     std::int64_t k = 0;
     for (; k + 4 <= K; k += 4) {
@@ -99,42 +91,37 @@ TACIT_INLINE void fill_body(const MixtureModel& model, double unit, std::int64_t
       factor[k] = unit / at_least(base[k]);
       mantissas[k] *= at_least(base[k]);
     }
-    if (c % kChunk == kChunk - 1 || c == n_columns - 1) {
+    if (c % kChunk == kChunk - 1 || c == n_columns - 1)
       for (k = 0; k < K; ++k) {
         const Split part = split(mantissas[k]);
         mantissas[k] = part.mantissa;
         exponents[k] += part.exponent;
       }
-      if (!fits()) break;
-    }
     for (std::int64_t v = model.offsets[c]; v < model.offsets[c + 1]; ++v) {
       const double* const p = model.stored + v * K;
       T* const out = rows + v * width;
-      for (k = width - unit_of_rows; k < width; ++k) out[k] = 1;  // where there are no clusters
-      Double4 high = Double4{} + 1;
-      const auto fill = [&](Double4 q, Double4 by) TACIT_INLINE_LAMBDA {
-        const Double4 x = (q > floor ? q : floor) * by;
+      Double4 lows = Double4{} + std::numeric_limits<double>::infinity(), highs = {};
+      for (k = 0; k + 4 <= K; k += 4) {
+        const Double4 x = (four(p + k) > floor ? four(p + k) : floor) * four(factor + k);
         lows = x < lows ? x : lows;
-        high = x > high ? x : high;
-        return x;
-      };
-      for_fours(K, [&](std::int64_t first) TACIT_INLINE_LAMBDA {
-        store_four(fill(four(p + first), four(factor + first)), out + first);
-      });
-      if (K < 4) {
-        Double4 q = Double4{} + p[0], by = Double4{} + factor[0];
-        for (k = 1; k < K; ++k) {
-          q[k] = p[k];
-          by[k] = factor[k];
-        }
-        const Double4 x = fill(q, by);
-        for (k = 0; k < K; ++k) out[k] = static_cast<T>(x[k]);
+        highs = x > highs ? x : highs;
+        store_four(x, out + k);
       }
-      highs = high > highs ? high : highs;
-      rises[v] = static_cast<T>(highest_of(high));
+      double low = lowest_of(lows), high = highest_of(highs);
+      for (; k < K; ++k) {
+        const double x = at_least(p[k]) * factor[k];
+        low = std::min(low, x);
+        high = std::max(high, x);
+        out[k] = static_cast<T>(x);
+      }
+      for (; k < width; ++k) out[k] = 1;
+      least = std::min(least, low);
+      most = std::max(most, high);
+      rises[v] = static_cast<T>(std::max(high, 1.0));
+      if (!fits()) break;
     }
   }
-  *extremes = {lowest_of(lows), highest_of(highs)};
+  *extremes = {least, most};
 }
 
 }  // namespace

@@ -92,14 +92,6 @@ TACIT_INLINE double maximise_binary(std::int64_t n_clusters, std::int64_t n, con
           other.multiply(y);
         }
       }
-      if (!kLogs && rest > 0 && n_whole > 0) {  // some of the last vector again
-        k = n_clusters - 4;
-        maximise(vector_at(totals + k), vector_at(scale + k), vector_at(row + k), alpha,
-                 alpha_default, &x, &y);
-        vector_at(p + k) = x;
-        vector_at(q + k) = y;
-        k = n_clusters;
-      }
       for (; k < n_clusters; ++k) {
         const double left = totals[k] - row[k], none = left <= 1e-12 * totals[k] ? 0 : left;
         p[k] = (row[k] + alpha) * scale[k];

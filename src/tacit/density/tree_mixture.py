@@ -87,8 +87,8 @@ class TreeMixture(DensityEstimator):
         the smoothing. ``None`` holds none out: EM then ends by `tol`.
     smoothing : float or "auto", default "auto"
         How many records the prior of a cluster's column is worth for each label of the column
-        above it. These are spread as they are in all records. "auto" tries several; of an average,
-        less than is best for one mixture alone.
+        above it. These are spread as they are in all records. "auto" tries several; what is
+        best for an average need not be that for one mixture.
     prune : bool, default True
         Leave out edges that say less than what BIC asks for their parameters and for having
         chosen them: trees may be forests.
@@ -111,7 +111,8 @@ class TreeMixture(DensityEstimator):
     tol : float, default 1e-6
         EM ends when a pass raises the objective by less than this fraction of it.
     n_iter_no_change : int, default 3
-        EM ends when so many passes have not made records held out more probable.
+        EM ends when so many passes have not made records held out more probable, or one has made
+        them less so by more than three standard errors.
     missing : {"state", "ignore"}
         Whether missing labels are a label of their own in `fit`, or not known, and summed over.
     unseen : {"error", "default"}
