@@ -347,6 +347,7 @@ def test_ctrl_c_keeps_what_is_complete():
         rng = np.random.default_rng(0)
         held = rng.random((2000, 200)) < np.linspace(0.01, 0.9, 200)
         table = Table(held)
+        FrequentItemsets(min_support=2).fit(held[:3])  # all that is imported late is there
         sets = FrequentItemsets(min_support=20, kind="all", memory=2**50, n_jobs=2)
         threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         with warnings.catch_warnings(record=True) as caught:
