@@ -1,4 +1,4 @@
-"""The best net of all, and bounds on it, against sums over all orders; and what columns' order is."""
+"""The best net of all, and bounds on it, against all orders; the order of columns."""
 
 import itertools
 
@@ -31,9 +31,7 @@ def best_score(families, n, max_parents, required=(), forbidden=()):
     scores = {frozenset(): 0.0}
     for size in range(1, n + 1):
         for columns in map(frozenset, itertools.combinations(range(n), size)):
-            scores[columns] = max(
-                scores[columns - {x}] + best(x, columns - {x}) for x in columns
-            )
+            scores[columns] = max(scores[columns - {x}] + best(x, columns - {x}) for x in columns)
     return scores[frozenset(range(n))]
 
 
@@ -178,7 +176,9 @@ def test_what_exact_search_does_not_take():
 
 
 def test_exact_search_of_partitions_is_refused(tmp_path):
-    Table({"a": [0, 1] * 9, "b": [0, 1] * 9}).to_frame("polars").write_parquet(tmp_path / "t.parquet")
+    Table({"a": [0, 1] * 9, "b": [0, 1] * 9}).to_frame("polars").write_parquet(
+        tmp_path / "t.parquet"
+    )
     with pytest.raises(InputError, match="search='exact' takes records in memory"):
         BayesNet(search="exact").fit(scan(tmp_path / "t.parquet"))
 

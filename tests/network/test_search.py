@@ -257,6 +257,18 @@ def test_weights_count_as_repetitions():
     assert one.parents == two.parents
 
 
+@pytest.mark.parametrize("scale", [1.0, 0.5, 1000.0])
+def test_any_weights_give_the_scores_of_the_slow_scorer(scale):
+    """Whole ones that are small are repeated records, others are not; zeros are left out."""
+    codes = sampled(150, 5, 3, arity=3)
+    weights = scale * np.random.default_rng(1).integers(0, 5, 150)
+    result = find_structure(
+        as_table(codes, 3).with_weights(weights), SearchSettings("bdeu", random_state=0)
+    )
+    families = oracle.Families(codes.tolist(), [3] * 5, "bdeu", weights=weights.tolist())
+    check(result, families, 5)
+
+
 def test_a_chain_is_found_up_to_equivalence():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 2, (5000, 1))

@@ -42,6 +42,10 @@ Arc = tuple[int, int]
 Parents = tuple[tuple[int, ...], ...]
 
 _MOST_RESTARTS = 100_000
+# Records with weights that are whole numbers are repeated if these are not larger and it makes no
+# more than so many times as many records
+_MOST_WEIGHT = 64
+_MOST_REPEATED = 4
 _MOST_EXACT = 64  # columns
 _MOST_SETS = 60_000_000  # of parents of one size that the exact search looks at: 2.5 GB
 _MOST_NODES = 60_000_000  # sets of columns that it remembers: 2 GB
@@ -231,7 +235,7 @@ def _find(
 
 def _patience(n_columns: int) -> int:
     """Return how many restarts may bring nothing: where they are cheap, more."""
-    return max(10, min(200, 3000 // max(n_columns, 1)))
+    return max(10, min(1000, 150_000 // max(n_columns, 1) ** 2))
 
 
 def _check_exact(table: Table | PartitionedTable) -> None:
@@ -326,6 +330,7 @@ def _families(
         return families, fetcher
     n_bytes = table.n_records * (2 * len(schema) + schema.n_values / 8)
     check_fits(int(n_bytes), "codes and bitmaps of all columns", "select fewer columns")
+    table = _repeated(table)
     start, rows = table.postings
     families = _core.NetFamilies(
         table.n_records,
@@ -339,6 +344,24 @@ def _families(
         float(prior_weight),
     )
     return families, None
+
+
+def _repeated(table: Table) -> Table:
+    """Return each record as often as it weighs, where that is a whole number and takes little room.
+
+    Bitmaps count records of the weight 1 many times faster than records with weights. Records that
+    weigh nothing are left out in any case.
+    """
+    weights = table.weights
+    if weights is None:
+        return table
+    bare = table.with_weights(None)
+    few = weights.sum() <= _MOST_REPEATED * len(table) and weights.max() <= _MOST_WEIGHT
+    if few and (weights == np.floor(weights)).all():
+        times = range(int(weights.max()))
+        return Table.concat([bare.take(np.flatnonzero(weights > k)) for k in times])
+    held = np.flatnonzero(weights)
+    return table if len(held) == len(table) else bare.take(held).with_weights(weights[held])
 
 
 def _start(
