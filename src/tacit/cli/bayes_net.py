@@ -137,8 +137,8 @@ def bayes_net(
     said = {
         "criterion": criterion, "search": search, "n_restarts": n_restarts,
         "max_parents": max_parents, "prior_weight": prior_weight, "parameters": parameters,
-        "start": start, "max_seconds": max_seconds, "require": require or None, "forbid": forbid or None,
-        "ignore_missing": ignore_missing or None,
+        "start": start, "max_seconds": max_seconds, "require": require or None,
+        "forbid": forbid or None, "ignore_missing": ignore_missing or None,
     }  # fmt: skip
     said = {name: value for name, value in said.items() if value is not None}
     scores = {}

@@ -106,7 +106,8 @@ def learn_net(table: Table | PartitionedTable, net: BayesNet) -> tuple[Net, Lear
     begin = perf_counter()
     check_prior(net.parameters, net.prior_weight)
     same = ("criterion", "search", "n_restarts", "max_parents", "prior_weight", "start", "tabu",
-            "n_walks", "swaps", "missing", "max_seconds", "random_state", "n_jobs", "verbose")  # fmt: skip
+            "n_walks", "swaps", "missing", "max_seconds", "random_state", "n_jobs",
+            "verbose")  # fmt: skip
     settings = SearchSettings(
         required=check_arcs(table.schema, net.required, "required"),
         forbidden=check_arcs(table.schema, net.forbidden, "forbidden"),

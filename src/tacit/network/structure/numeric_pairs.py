@@ -153,8 +153,8 @@ class NumericPairs:
             warnings.warn(
                 InputWarning(
                     f"X: neighbouring records are alike in column {self._names[worst]!r}, as if "
-                    "the file was sorted by it; 'mist' reads slices of neighbours, and its intervals "
-                    "are too narrow then: shuffle the records, or use algorithm='exact'"
+                    "the file was sorted by it; 'mist' reads slices of neighbours, and its "
+                    "intervals are too narrow then: shuffle the records, or use algorithm='exact'"
                 ),
                 stacklevel=2,
             )
