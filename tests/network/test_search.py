@@ -215,7 +215,7 @@ def test_the_trace_rises_to_the_score():
 def test_restarts_and_tabu_never_make_it_worse():
     table = as_table(sampled(500, 8, 11, arity=3), 3)
     plain, tabu, again = (
-        find_structure(table, SearchSettings(random_state=0, search="climb", **changes))
+        find_structure(table, SearchSettings(random_state=0, algorithm="climb", **changes))
         for changes in (
             {"tabu": 0, "n_restarts": 0},
             {"tabu": 10, "n_restarts": 0},

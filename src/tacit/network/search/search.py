@@ -59,7 +59,7 @@ class SearchSettings:
     criterion: Criterion = "bic"
     # "climb" goes from net to net; "auto" looks at orders of the columns, too; "exact" goes on to
     # prove what is best, or at least how far from it the net can be
-    search: Literal["auto", "climb", "exact"] = "auto"
+    algorithm: Literal["auto", "climb", "exact"] = "auto"
     # From the best net so far, after a few random moves; "auto" goes on while that helps
     n_restarts: int | Literal["auto"] = "auto"
     max_parents: int = 5
@@ -84,7 +84,7 @@ class SearchSettings:
     def check(self) -> None:
         """Refuse what makes no sense, by the name of the argument."""
         _check_criterion(self.criterion, self.prior_weight)
-        check_choice(self.search, "search", ("auto", "climb", "exact"))
+        check_choice(self.algorithm, "algorithm", ("auto", "climb", "exact"))
         if isinstance(self.n_restarts, str) and self.n_restarts != "auto":
             raise InputError(f"n_restarts must be a number or 'auto', got {self.n_restarts!r}")
         for name in ("n_restarts", "max_parents", "tabu", "n_walks"):
@@ -142,7 +142,7 @@ def find_structure(
     required = _arc_square(settings.required, n, "required")
     forbidden = _arc_square(settings.forbidden, n, "forbidden")
     _check_arcs(required, forbidden, settings.max_parents, table.schema.names)
-    if settings.search == "exact":
+    if settings.algorithm == "exact":
         _check_exact(table)
     # Of nets that are as good as each other, the search takes the one that it sees first. Columns
     # are looked at by name, so that their order in the table does not matter.
@@ -197,14 +197,14 @@ def _find(
             settings.tabu,
             settings.n_walks,
             settings.swaps,
-            settings.search != "climb",
+            settings.algorithm != "climb",
             seed,
             limit,
             jobs,
             tell,
         )
     bound, proven = None, False
-    if settings.search == "exact" and not (interrupted or late):
+    if settings.algorithm == "exact" and not (interrupted or late):
         left = max(limit - (perf_counter() - begin), 1e-3) if limit else 0.0
         best, most, proven, interrupted, late, n_more, *_ = families.best_net(
             parents, settings.max_parents, required.ravel(), forbidden.ravel(), _MOST_SETS,
@@ -240,10 +240,10 @@ def _patience(n_columns: int) -> int:
 
 def _check_exact(table: Table | PartitionedTable) -> None:
     if not isinstance(table, Table):
-        raise InputError("search='exact' takes records in memory, not partitions")
+        raise InputError("algorithm='exact' takes records in memory, not partitions")
     if table.n_columns > _MOST_EXACT:
         raise InputError(
-            f"search='exact' takes up to {_MOST_EXACT} columns, got {table.n_columns:,}"
+            f"algorithm='exact' takes up to {_MOST_EXACT} columns, got {table.n_columns:,}"
         )
 
 
