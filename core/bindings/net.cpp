@@ -333,9 +333,9 @@ class PyNetFamilies {
 
   nb::tuple search(const std::vector<Parents>& start, int max_parents, const Flags& required,
                    const Flags& forbidden, std::int64_t restarts, std::int64_t patience,
-                   std::int64_t tabu,
-                   std::int64_t walks, bool swaps, bool orders, std::uint64_t seed, double max_seconds,
-                   int n_jobs, const std::optional<nb::callable>& tell) {
+                   std::int64_t tabu, std::int64_t walks, bool swaps, bool orders,
+                   std::uint64_t seed, double max_seconds, int n_jobs,
+                   const std::optional<nb::callable>& tell) {
     const auto n = static_cast<std::size_t>(families_->columns().n_columns());
     require(start.size() == n, "start must be as many as columns");
     for (std::size_t x = 0; x < n; ++x)
@@ -343,8 +343,8 @@ class PyNetFamilies {
     require(required.size() == n * n && forbidden.size() == n * n,
             "required and forbidden must be squares of columns");
     const NetRules rules{
-        max_parents, required.data(), forbidden.data(), restarts, patience, tabu, walks, swaps, orders, seed,
-        max_seconds, n_jobs};
+        max_parents, required.data(), forbidden.data(), restarts, patience,    tabu,
+        walks,       swaps,           orders,           seed,     max_seconds, n_jobs};
     const std::function<void(const NetProgress&)> report = [&](const NetProgress& now) {
       if (!tell) return;
       const nb::gil_scoped_acquire acquire;
@@ -472,26 +472,27 @@ void register_net(nb::module_& m) {
            "What each arc gains over no parents at all: from × to.")
       .def("search", &PyNetFamilies::search, nb::arg("start"), nb::arg("max_parents"),
            nb::arg("required"), nb::arg("forbidden"), nb::arg("restarts"), nb::arg("patience"),
-           nb::arg("tabu"),
-           nb::arg("walks"), nb::arg("swaps"), nb::arg("orders"), nb::arg("seed"), nb::arg("max_seconds"),
-           nb::arg("n_jobs"), nb::arg("tell").none(),
+           nb::arg("tabu"), nb::arg("walks"), nb::arg("swaps"), nb::arg("orders"), nb::arg("seed"),
+           nb::arg("max_seconds"), nb::arg("n_jobs"), nb::arg("tell").none(),
            nb::sig("def search(self, start: Sequence[Sequence[int]], max_parents: int, "
                    "required: Flags, forbidden: Flags, restarts: int, patience: int, tabu: int, "
-                   "walks: int, swaps: bool, orders: bool, seed: int, max_seconds: float, n_jobs: int, tell: Any) "
+                   "walks: int, swaps: bool, orders: bool, seed: int, max_seconds: float, n_jobs: "
+                   "int, tell: Any) "
                    "-> tuple[list[list[int]], float, int, int, bool, bool, "
                    "list[tuple[int, int, float, float]]]"),
            "The best net found: parents, score, families scored, moves, interrupted, out of time, "
            "and when each better one was found.")
-      .def("best_net", &PyNetFamilies::best_net, nb::arg("known"), nb::arg("max_parents"),
-           nb::arg("required"), nb::arg("forbidden"), nb::arg("most_sets"), nb::arg("most_nodes"),
-           nb::arg("max_seconds"), nb::arg("n_jobs"),
-           nb::sig("def best_net(self, known: Sequence[Sequence[int]], max_parents: int, "
-                   "required: Flags, forbidden: Flags, most_sets: int, most_nodes: int, "
-                   "max_seconds: float, n_jobs: int) "
-                   "-> tuple[list[list[int]], float, bool, bool, bool, int, int, int]"),
-           "The best net of all, from one that is known: parents, an upper bound on the score of "
-           "any net, whether the net reaches it, interrupted, out of time, families scored, sets of "
-           "parents that were left, nodes.");
+      .def(
+          "best_net", &PyNetFamilies::best_net, nb::arg("known"), nb::arg("max_parents"),
+          nb::arg("required"), nb::arg("forbidden"), nb::arg("most_sets"), nb::arg("most_nodes"),
+          nb::arg("max_seconds"), nb::arg("n_jobs"),
+          nb::sig("def best_net(self, known: Sequence[Sequence[int]], max_parents: int, "
+                  "required: Flags, forbidden: Flags, most_sets: int, most_nodes: int, "
+                  "max_seconds: float, n_jobs: int) "
+                  "-> tuple[list[list[int]], float, bool, bool, bool, int, int, int]"),
+          "The best net of all, from one that is known: parents, an upper bound on the score of "
+          "any net, whether the net reaches it, interrupted, out of time, families scored, sets of "
+          "parents that were left, nodes.");
 }
 
 }  // namespace tacit::bindings

@@ -11,7 +11,7 @@ namespace {
 
 using Mask = std::uint64_t;
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
-constexpr int kGroup = 15;  // columns of a pattern database, at most
+constexpr int kGroup = 15;            // columns of a pattern database, at most
 constexpr std::size_t kBlock = 4096;  // nodes that are expanded together
 
 Mask bit(int column) { return Mask{1} << column; }

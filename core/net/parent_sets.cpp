@@ -38,8 +38,7 @@ std::uint32_t refine(std::vector<std::uint32_t>& ids, const std::uint16_t* codes
   const std::size_t last = slots.size() - 1;
   std::uint32_t n = 0;
   for (std::size_t k = 0; k < ids.size(); ++k) {
-    const std::uint64_t key =
-        std::uint64_t{ids[k]} * static_cast<std::uint64_t>(arity) + codes[k];
+    const std::uint64_t key = std::uint64_t{ids[k]} * static_cast<std::uint64_t>(arity) + codes[k];
     std::size_t at = (key * 0x9e3779b97f4a7c15 >> 20) & last;
     while (slots[at].key != key && slots[at].key != ~std::uint64_t{0}) at = (at + 1) & last;
     if (slots[at].key != key) slots[at] = {key, n++};
@@ -226,9 +225,9 @@ class Finder {
           for_bits(free, [&](int gone) {
             if (!possible) return;
             const Mask fewer = parents & ~bit(gone);
-            const auto match = std::lower_bound(
-                alive.begin(), alive.end(), fewer,
-                [](const Alive& one, Mask other) { return one.parents < other; });
+            const auto match =
+                std::lower_bound(alive.begin(), alive.end(), fewer,
+                                 [](const Alive& one, Mask other) { return one.parents < other; });
             possible = match != alive.end() && match->parents == fewer;
             if (possible) best = std::fmax(best, match->best);
           });

@@ -141,8 +141,8 @@ class Search {
         break;
       case Stage::kClimb:
         if (climb_step()) break;
-        state_.stage = rules_.orders && here_.score > state_.ordered + least() ? Stage::kOrder
-                                                                               : Stage::kWalk;
+        state_.stage =
+            rules_.orders && here_.score > state_.ordered + least() ? Stage::kOrder : Stage::kWalk;
         if (state_.stage == Stage::kOrder) start_order();
         break;
       case Stage::kOrder:
@@ -169,8 +169,8 @@ class Search {
         keep_if_better();
         if (families_.forget_if_large()) grow_shrink_.forget();
         note(state_.restart++);
-        state_.stage = state_.restart > rules_.restarts || is_fruitless() ? Stage::kEnd
-                                                                          : Stage::kShake;
+        state_.stage =
+            state_.restart > rules_.restarts || is_fruitless() ? Stage::kEnd : Stage::kShake;
         break;
       case Stage::kEnd:
         break;
@@ -420,8 +420,7 @@ class Search {
     state_.shaken = false;
     state_.turn = state_.n_still = 0;
     std::vector<int> waiting;
-    for (int x = 0; x < n_; ++x)
-      waiting.push_back(static_cast<int>(here_.graph.parents(x).size()));
+    for (int x = 0; x < n_; ++x) waiting.push_back(static_cast<int>(here_.graph.parents(x).size()));
     std::vector<int> ready;
     for (int x = 0; x < n_; ++x)
       if (waiting[static_cast<std::size_t>(x)] == 0) ready.push_back(x);
@@ -458,7 +457,8 @@ class Search {
   void shake_order() {
     start_order();
     state_.shaken = true;
-    const std::size_t moves = 2 + dice_.below(static_cast<std::size_t>(2 + std::min(n_ / 4, kMostMoved)));
+    const std::size_t moves =
+        2 + dice_.below(static_cast<std::size_t>(2 + std::min(n_ / 4, kMostMoved)));
     for (std::size_t k = 0; k < moves; ++k) {
       const int moving = static_cast<int>(dice_.below(static_cast<std::size_t>(n_)));
       auto [others, from, first, last] = without(moving);

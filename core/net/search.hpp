@@ -17,10 +17,10 @@ struct NetRules {
   int max_parents;
   const std::uint8_t* required;   // [from · n + to]
   const std::uint8_t* forbidden;  // [from · n + to]
-  std::int64_t restarts;  // at most
+  std::int64_t restarts;          // at most
   std::int64_t patience;  // restarts that may bring nothing, one after another; 0 for any number
-  std::int64_t tabu;   // steps that may lead down before a climb is given up
-  std::int64_t walks;  // fruitless walks among equivalent nets before one is given up
+  std::int64_t tabu;      // steps that may lead down before a climb is given up
+  std::int64_t walks;     // fruitless walks among equivalent nets before one is given up
   bool swaps;
   bool orders;  // whether orders of columns are searched, too
   std::uint64_t seed;

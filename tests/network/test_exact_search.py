@@ -1,4 +1,4 @@
-"""The best net of all, and bounds on it, against sums over all orders; and what columns' order is."""
+"""The best net of all, and bounds on it, against all orders; the order of columns."""
 
 import itertools
 
@@ -51,7 +51,7 @@ def test_nothing_is_better(score, records, draw):
     n = len(records.arities)
     limit = draw.draw(st.integers(0, 4))
     asked = SearchSettings(
-        criterion=score, max_parents=limit, search="exact", n_restarts=0, random_state=0
+        criterion=score, max_parents=limit, algorithm="exact", n_restarts=0, random_state=0
     )
     result = find_structure(records.table(), asked)
     families = oracle.Families(records.rows, records.arities, score)
@@ -72,7 +72,7 @@ def test_what_a_bad_start_leaves_is_found(score, seed):
         limits = {"required": required, "forbidden": forbidden}
         best = best_score(families, 6, 3, **limits)
         asked = SearchSettings(
-            criterion=score, max_parents=3, search="exact", n_restarts=0, tabu=0, n_walks=0,
+            criterion=score, max_parents=3, algorithm="exact", n_restarts=0, tabu=0, n_walks=0,
             swaps=False, random_state=seed, **limits,
         )  # fmt: skip
         result = find_structure(Table(codes), asked)
@@ -85,7 +85,7 @@ def test_what_a_bad_start_leaves_is_found(score, seed):
 def test_weights_and_missing_values(score):
     codes = codes_of(5, 300, 1)
     weights = np.random.default_rng(0).integers(0, 4, 300) / 2
-    asked = SearchSettings(criterion=score, max_parents=3, search="exact", random_state=0)
+    asked = SearchSettings(criterion=score, max_parents=3, algorithm="exact", random_state=0)
     result = find_structure(Table(codes).with_weights(weights), asked)
     families = oracle.Families(codes.tolist(), [3] * 5, score, weights=weights.tolist())
     assert result.score == pytest.approx(best_score(families, 5, 3), rel=1e-9)
@@ -96,7 +96,7 @@ def test_weights_and_missing_values(score):
     ]
     table = Table({str(x): [row[x] for row in rows] for x in range(5)})
     asked = SearchSettings(
-        criterion=score, max_parents=3, search="exact", missing="ignore", random_state=0
+        criterion=score, max_parents=3, algorithm="exact", missing="ignore", random_state=0
     )
     result = find_structure(table, asked)
     families = oracle.Families(rows, [3] * 5, score)
@@ -108,7 +108,7 @@ def test_many_labels_are_counted_by_sorting():
     rng = np.random.default_rng(0)
     base = rng.integers(0, 40, 3000)
     codes = np.column_stack([base, (base + rng.integers(0, 2, 3000)) % 40, base // 2, base % 2])
-    asked = SearchSettings("aic", search="exact", max_parents=3, random_state=0)
+    asked = SearchSettings("aic", algorithm="exact", max_parents=3, random_state=0)
     result = find_structure(Table(codes), asked)
     families = oracle.Families(codes.tolist(), [40, 40, 20, 2], "aic")
     assert result.score == pytest.approx(best_score(families, 4, 3), rel=1e-9)
@@ -118,7 +118,7 @@ def test_many_labels_are_counted_by_sorting():
 def test_the_default_finds_what_is_proven(name):
     table = BayesNet.read_bif(net_file(name)).sample(2000, random_state=3)
     default = BayesNet(random_state=0).fit(table)
-    exact = BayesNet(search="exact", random_state=1).fit(table)
+    exact = BayesNet(algorithm="exact", random_state=1).fit(table)
     assert exact.learning_.proven
     assert exact.learning_.gap == 0
     assert "no net has a higher score" in str(exact.learning_)
@@ -130,7 +130,7 @@ def test_the_default_finds_what_is_proven(name):
 def test_the_number_of_threads_does_not_matter_to_proofs():
     table = Table(codes_of(11, 500, 5, 2))
     settings = [
-        SearchSettings("bdeu", search="exact", n_restarts=0, random_state=0, n_jobs=jobs)
+        SearchSettings("bdeu", algorithm="exact", n_restarts=0, random_state=0, n_jobs=jobs)
         for jobs in (1, 2, 3)
     ]
     one, *others = (find_structure(table, each) for each in settings)
@@ -145,7 +145,7 @@ def test_the_number_of_threads_does_not_matter_to_proofs():
 def test_a_bound_where_there_is_no_proof(score, most_sets, most_nodes):
     """The best net is not beyond it, whatever the search had to leave out."""
     table = Table(codes_of(12, 300, 5, 2))
-    best = find_structure(table, SearchSettings(score, search="exact", random_state=0))
+    best = find_structure(table, SearchSettings(score, algorithm="exact", random_state=0))
     assert best.proven
     families, _ = _families(table, score, 1.0, "state")
     none = np.zeros(12 * 12, np.uint8)
@@ -161,16 +161,16 @@ def test_a_bound_where_there_is_no_proof(score, most_sets, most_nodes):
 
 def test_time_runs_out_before_a_proof():
     table = Table(codes_of(30, 300, 5, 2))
-    net = BayesNet(search="exact", n_restarts=0, max_seconds=1e-4, random_state=0).fit(table)
+    net = BayesNet(algorithm="exact", n_restarts=0, max_seconds=1e-4, random_state=0).fit(table)
     assert net.learning_.out_of_time
     assert not net.learning_.proven
 
 
 def test_what_exact_search_does_not_take():
     with pytest.raises(InputError, match="takes up to 64 columns, got 65"):
-        BayesNet(search="exact").fit(np.random.default_rng(0).integers(0, 2, (50, 65)))
-    with pytest.raises(InputError, match="search must be 'auto', 'climb' or 'exact'"):
-        BayesNet(search="best").fit({"a": [0, 1], "b": [0, 1]})
+        BayesNet(algorithm="exact").fit(np.random.default_rng(0).integers(0, 2, (50, 65)))
+    with pytest.raises(InputError, match="algorithm must be 'auto', 'climb' or 'exact'"):
+        BayesNet(algorithm="best").fit({"a": [0, 1], "b": [0, 1]})
     with pytest.raises(InputError, match="n_restarts must be a number or 'auto', got 'many'"):
         BayesNet(n_restarts="many").fit({"a": [0, 1], "b": [0, 1]})
 
@@ -179,19 +179,19 @@ def test_exact_search_of_partitions_is_refused(tmp_path):
     Table({"a": [0, 1] * 9, "b": [0, 1] * 9}).to_frame("polars").write_parquet(
         tmp_path / "t.parquet"
     )
-    with pytest.raises(InputError, match="search='exact' takes records in memory"):
-        BayesNet(search="exact").fit(scan(tmp_path / "t.parquet"))
+    with pytest.raises(InputError, match="algorithm='exact' takes records in memory"):
+        BayesNet(algorithm="exact").fit(scan(tmp_path / "t.parquet"))
 
 
-@pytest.mark.parametrize("search", ["climb", "auto"])
-def test_the_order_of_columns_does_not_matter(search):
+@pytest.mark.parametrize("algorithm", ["climb", "auto"])
+def test_the_order_of_columns_does_not_matter(algorithm):
     """Nor do ties: every column has a double."""
     table = BayesNet.read_bif(net_file("asia")).sample(500, random_state=0).to_frame()
     doubles = {f"{name}_{k}": table[name] for name in table.columns for k in range(2)}
     names = list(doubles)
     first = None
     for order in (names, names[::-1], np.random.default_rng(0).permutation(names).tolist()):
-        net = BayesNet(search=search, n_restarts=5, random_state=0).fit(
+        net = BayesNet(algorithm=algorithm, n_restarts=5, random_state=0).fit(
             {name: doubles[name] for name in order}
         )
         assert net.column_names_ == tuple(order)

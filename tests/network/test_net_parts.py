@@ -137,5 +137,5 @@ def test_wide_grids_are_made_without_overflow():
     tables = {name: np.broadcast_to(row, (2,) * len(up) + (2,)) for name, up in above.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        net = BayesNet.from_tables(dict.fromkeys(above, ["n", "y"]), above, tables)
+        net = BayesNet.from_tables({name: ["n", "y"] for name in above}, above, tables)
     assert net.schema_.defaults.tolist() == [1] * side * side

@@ -215,7 +215,7 @@ def test_the_trace_rises_to_the_score():
 def test_restarts_and_tabu_never_make_it_worse():
     table = as_table(sampled(500, 8, 11, arity=3), 3)
     plain, tabu, again = (
-        find_structure(table, SearchSettings(random_state=0, search="climb", **changes))
+        find_structure(table, SearchSettings(random_state=0, algorithm="climb", **changes))
         for changes in (
             {"tabu": 0, "n_restarts": 0},
             {"tabu": 10, "n_restarts": 0},
@@ -255,6 +255,18 @@ def test_weights_count_as_repetitions():
     two = find_structure(twice, SearchSettings(criterion="bic", random_state=0))
     assert one.score == pytest.approx(two.score, rel=1e-9)
     assert one.parents == two.parents
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.5, 1000.0])
+def test_any_weights_give_the_scores_of_the_slow_scorer(scale):
+    """Whole ones that are small are repeated records, others are not; zeros are left out."""
+    codes = sampled(150, 5, 3, arity=3)
+    weights = scale * np.random.default_rng(1).integers(0, 5, 150)
+    result = find_structure(
+        as_table(codes, 3).with_weights(weights), SearchSettings("bdeu", random_state=0)
+    )
+    families = oracle.Families(codes.tolist(), [3] * 5, "bdeu", weights=weights.tolist())
+    check(result, families, 5)
 
 
 def test_a_chain_is_found_up_to_equivalence():

@@ -110,7 +110,8 @@ def test_weights():
     table = chained(600, 6, seed=2)
     rng = np.random.default_rng(0)
     whole = table.with_weights(rng.integers(0, 4, 600).astype(float))
-    assert_same(learn(partition(whole, 5)), learn(whole))
+    # In memory, records of the weight 0 are left out, so that sums are rounded differently.
+    assert_same(learn(partition(whole, 5)), learn(whole), exact=False)
     shares = table.with_weights(rng.random(600))
     in_memory, parts = learn(shares), learn(partition(shares, 5))
     assert parts.learning_.score == pytest.approx(in_memory.learning_.score, rel=1e-12)

@@ -42,7 +42,7 @@ Criterion = Annotated[
     Literal["bic", "aic", "bdeu", "bds", "k2", "penalized"] | None,
     _search_option(help="The score that the search maximises; bic unless said."),
 ]
-Search = Annotated[
+Algorithm = Annotated[
     Literal["auto", "climb", "exact"] | None,
     _search_option(
         help="Go from net to net by arcs (climb), look at orders of the columns, too (auto), or "
@@ -103,7 +103,7 @@ def bayes_net(
     draw: Draw = None,
     output: Outputs = None,
     criterion: Criterion = None,
-    search: Search = None,
+    algorithm: Algorithm = None,
     n_restarts: Restarts = None,
     max_parents: MaxParents = None,
     prior_weight: PriorWeight = None,
@@ -135,10 +135,10 @@ def bayes_net(
     records = _read(source)
     # What is not said is left to BayesNet, so that it shows what was said about a net, too.
     said = {
-        "criterion": criterion, "search": search, "n_restarts": n_restarts,
-        "max_parents": max_parents, "prior_weight": prior_weight, "parameters": parameters, "start": start,
-        "max_seconds": max_seconds, "require": require or None, "forbid": forbid or None,
-        "ignore_missing": ignore_missing or None,
+        "criterion": criterion, "algorithm": algorithm, "n_restarts": n_restarts,
+        "max_parents": max_parents, "prior_weight": prior_weight, "parameters": parameters,
+        "start": start, "max_seconds": max_seconds, "require": require or None,
+        "forbid": forbid or None, "ignore_missing": ignore_missing or None,
     }  # fmt: skip
     said = {name: value for name, value in said.items() if value is not None}
     scores = {}

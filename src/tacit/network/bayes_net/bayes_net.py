@@ -59,7 +59,7 @@ class BayesNet(NetEstimator):
     criterion : {"bic", "aic", "bdeu", "bds", "k2", "penalized"}
         The score that the search maximises, in nats; "penalized" is the ADtree paper's, like BIC
         but with a price for every entry of the tables.
-    search : {"auto", "climb", "exact"}
+    algorithm : {"auto", "climb", "exact"}
         "climb" goes from net to net by arcs. "auto" searches over orders of the columns, too, which
         finds better nets in more time. "exact" goes on until the net is proven to be the best of
         all, which is feasible for up to about 25 to 30 columns; otherwise `learning_` says how far
@@ -152,7 +152,7 @@ class BayesNet(NetEstimator):
         self,
         criterion: Criterion = "bic",
         *,
-        search: Literal["auto", "climb", "exact"] = "auto",
+        algorithm: Literal["auto", "climb", "exact"] = "auto",
         n_restarts: int | Literal["auto"] = "auto",
         max_parents: int = 5,
         prior_weight: float = 1.0,

@@ -58,7 +58,7 @@ class Learning:
     n_passes : int
         How often the search went over records in partitions; 0 in memory.
     upper_bound : float or None
-        No net has a higher score; of `search="exact"` only, and then not always.
+        No net has a higher score; of `algorithm="exact"` only, and then not always.
     proven : bool
         Whether no net has a higher score than this one.
     trace : list of (restart, families scored, score, seconds)
@@ -105,8 +105,9 @@ def learn_net(table: Table | PartitionedTable, net: BayesNet) -> tuple[Net, Lear
     """Find a structure with the settings of an estimator, and estimate its tables."""
     begin = perf_counter()
     check_prior(net.parameters, net.prior_weight)
-    same = ("criterion", "search", "n_restarts", "max_parents", "prior_weight", "start", "tabu", "n_walks",
-            "swaps", "missing", "max_seconds", "random_state", "n_jobs", "verbose")  # fmt: skip
+    same = ("criterion", "algorithm", "n_restarts", "max_parents", "prior_weight", "start", "tabu",
+            "n_walks", "swaps", "missing", "max_seconds", "random_state", "n_jobs",
+            "verbose")  # fmt: skip
     settings = SearchSettings(
         required=check_arcs(table.schema, net.required, "required"),
         forbidden=check_arcs(table.schema, net.forbidden, "forbidden"),

@@ -42,6 +42,10 @@ Arc = tuple[int, int]
 Parents = tuple[tuple[int, ...], ...]
 
 _MOST_RESTARTS = 100_000
+# Records with weights that are whole numbers are repeated if these are not larger and it makes no
+# more than so many times as many records
+_MOST_WEIGHT = 64
+_MOST_REPEATED = 4
 _MOST_EXACT = 64  # columns
 _MOST_SETS = 60_000_000  # of parents of one size that the exact search looks at: 2.5 GB
 _MOST_NODES = 60_000_000  # sets of columns that it remembers: 2 GB
@@ -55,7 +59,7 @@ class SearchSettings:
     criterion: Criterion = "bic"
     # "climb" goes from net to net; "auto" looks at orders of the columns, too; "exact" goes on to
     # prove what is best, or at least how far from it the net can be
-    search: Literal["auto", "climb", "exact"] = "auto"
+    algorithm: Literal["auto", "climb", "exact"] = "auto"
     # From the best net so far, after a few random moves; "auto" goes on while that helps
     n_restarts: int | Literal["auto"] = "auto"
     max_parents: int = 5
@@ -80,7 +84,7 @@ class SearchSettings:
     def check(self) -> None:
         """Refuse what makes no sense, by the name of the argument."""
         _check_criterion(self.criterion, self.prior_weight)
-        check_choice(self.search, "search", ("auto", "climb", "exact"))
+        check_choice(self.algorithm, "algorithm", ("auto", "climb", "exact"))
         if isinstance(self.n_restarts, str) and self.n_restarts != "auto":
             raise InputError(f"n_restarts must be a number or 'auto', got {self.n_restarts!r}")
         for name in ("n_restarts", "max_parents", "tabu", "n_walks"):
@@ -138,7 +142,7 @@ def find_structure(
     required = _arc_square(settings.required, n, "required")
     forbidden = _arc_square(settings.forbidden, n, "forbidden")
     _check_arcs(required, forbidden, settings.max_parents, table.schema.names)
-    if settings.search == "exact":
+    if settings.algorithm == "exact":
         _check_exact(table)
     # Of nets that are as good as each other, the search takes the one that it sees first. Columns
     # are looked at by name, so that their order in the table does not matter.
@@ -193,14 +197,14 @@ def _find(
             settings.tabu,
             settings.n_walks,
             settings.swaps,
-            settings.search != "climb",
+            settings.algorithm != "climb",
             seed,
             limit,
             jobs,
             tell,
         )
     bound, proven = None, False
-    if settings.search == "exact" and not (interrupted or late):
+    if settings.algorithm == "exact" and not (interrupted or late):
         left = max(limit - (perf_counter() - begin), 1e-3) if limit else 0.0
         best, most, proven, interrupted, late, n_more, *_ = families.best_net(
             parents, settings.max_parents, required.ravel(), forbidden.ravel(), _MOST_SETS,
@@ -231,15 +235,15 @@ def _find(
 
 def _patience(n_columns: int) -> int:
     """Return how many restarts may bring nothing: where they are cheap, more."""
-    return max(10, min(200, 3000 // max(n_columns, 1)))
+    return max(10, min(1000, 150_000 // max(n_columns, 1) ** 2))
 
 
 def _check_exact(table: Table | PartitionedTable) -> None:
     if not isinstance(table, Table):
-        raise InputError("search='exact' takes records in memory, not partitions")
+        raise InputError("algorithm='exact' takes records in memory, not partitions")
     if table.n_columns > _MOST_EXACT:
         raise InputError(
-            f"search='exact' takes up to {_MOST_EXACT} columns, got {table.n_columns:,}"
+            f"algorithm='exact' takes up to {_MOST_EXACT} columns, got {table.n_columns:,}"
         )
 
 
@@ -326,6 +330,7 @@ def _families(
         return families, fetcher
     n_bytes = table.n_records * (2 * len(schema) + schema.n_values / 8)
     check_fits(int(n_bytes), "codes and bitmaps of all columns", "select fewer columns")
+    table = _repeated(table)
     start, rows = table.postings
     families = _core.NetFamilies(
         table.n_records,
@@ -339,6 +344,24 @@ def _families(
         float(prior_weight),
     )
     return families, None
+
+
+def _repeated(table: Table) -> Table:
+    """Return each record as often as it weighs, where that is a whole number and takes little room.
+
+    Bitmaps count records of the weight 1 many times faster than records with weights. Records that
+    weigh nothing are left out in any case.
+    """
+    weights = table.weights
+    if weights is None:
+        return table
+    bare = table.with_weights(None)
+    few = weights.sum() <= _MOST_REPEATED * len(table) and weights.max() <= _MOST_WEIGHT
+    if few and (weights == np.floor(weights)).all():
+        times = range(int(weights.max()))
+        return Table.concat([bare.take(np.flatnonzero(weights > k)) for k in times])
+    held = np.flatnonzero(weights)
+    return table if len(held) == len(table) else bare.take(held).with_weights(weights[held])
 
 
 def _start(

@@ -152,9 +152,9 @@ class NumericPairs:
         if ratio[worst] > _ALIKE:
             warnings.warn(
                 InputWarning(
-                    f"X: neighbouring records are alike in column {self._names[worst]!r}, as if the "
-                    "file was sorted by it; 'mist' reads slices of neighbours, and its intervals "
-                    "are too narrow then: shuffle the records, or use algorithm='exact'"
+                    f"X: neighbouring records are alike in column {self._names[worst]!r}, as if "
+                    "the file was sorted by it; 'mist' reads slices of neighbours, and its "
+                    "intervals are too narrow then: shuffle the records, or use algorithm='exact'"
                 ),
                 stacklevel=2,
             )
