@@ -205,7 +205,8 @@ class NormalizedCutClassifier(SimilarityClassifier):
         -------
         ndarray of shape (n_objects,) for two classes, else (n_objects, n_classes)
             The balance that decides less the one beyond which the object is claimed, both as
-            balance / (2 + |balance|), from -2 to 2; by neighbours as balance / (1 + |balance|).
+            ``balance / (2 + |balance|)``, from -2 to 2; by neighbours as
+            ``balance / (1 + |balance|)``.
             Positive for members of the second of two classes. Of more classes, the one that is
             predicted is the highest: where that is not the case by itself, since several claim the
             object or none, the two exchange their scores. Objects of which the graph says nothing

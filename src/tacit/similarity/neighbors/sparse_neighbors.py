@@ -144,7 +144,7 @@ class NeighborSearch(Estimator):
 
         Returns
         -------
-        csr_array of shape (n_objects, n_samples_fit_)
+        csr_array of shape (n_objects, n_fitted_objects)
         """
         check_choice(mode, "mode", _MODES)
         distances, neighbors = self.kneighbors(X, n_neighbors)
@@ -304,7 +304,7 @@ class SparseNeighbors(TransformerMixin, NeighborSearch):  # type: ignore[misc]
 
         Returns
         -------
-        csr_array of shape (n_objects, n_samples_fit_)
+        csr_array of shape (n_objects, n_fitted_objects)
         """
         check_is_fitted(self)
         extra = self.mode == "distance"
