@@ -3,6 +3,8 @@
 import errno
 import os
 import stat
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
@@ -56,6 +58,12 @@ def test_a_name_that_is_no_text(tmp_path):
 def test_a_pipe_is_written_to(tmp_path):
     small_table().save("/dev/null")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)  # noqa: PTH116
+
+
+def test_a_pipe_without_a_name_is_written_to():
+    code = "from tacit.writing import write_text; write_text('/dev/stdout', 'text')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert done.stdout == "text"
 
 
 class FailingFile:

@@ -65,7 +65,9 @@ void Tree::restore(const TreeArrays& arrays, std::unique_ptr<Unread> unread) {
   varies_.view(arrays.varies, arrays.n_varies);
   slots_.view(arrays.slots, arrays.n_slots);
   lists_.view(arrays.lists, arrays.n_lists);
-  if (arrays.sums && unread) {
+  // Sums that are there already may not be aligned: those are copied.
+  const bool aligned = reinterpret_cast<std::uintptr_t>(arrays.sums) % alignof(Int128) == 0;
+  if (arrays.sums && unread && aligned) {
     sums_.view(static_cast<const Int128*>(arrays.sums), arrays.n_nodes);
   } else if (arrays.sums) {
     sums_.reserve(arrays.n_nodes);

@@ -284,10 +284,14 @@ class NearWalk {
       bound(index_.branch_boxes_, b, squares);
       const std::int32_t first = index_.branch_boxes_.first[static_cast<std::size_t>(b)];
       double least = kInfinity;
+      bool some = false;  // squares of very far queries are infinite, and yet they want something
       for (int q = 0; q < n_queries_; ++q)
-        if (squares[q] < least && wanted(q, squares[q], first, index_.branch_cells_, b))
+        if ((!some || squares[q] < least) &&
+            wanted(q, squares[q], first, index_.branch_cells_, b)) {
           least = squares[q];
-      if (least < kInfinity) stops_.push_back({least, first, b});
+          some = true;
+        }
+      if (some) stops_.push_back({least, first, b});
     }
     meter_.spend(index_.order_.n_branches() * n_coords_);
     std::sort(stops_.begin(), stops_.end());

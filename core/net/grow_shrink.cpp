@@ -41,7 +41,8 @@ const Grown& GrowShrink::best(int child, const ColumnSet& before, Reasons* reaso
       if (!at->replace.known) find_replacements(child, *at);
       next = take(child, *at, at->replace, before, reasons);
     }
-    if (!next) return at->here;
+    // Guesses of a score differ by the way to it: only what rises comes to an end.
+    if (!next || !(next->here.score > at->here.score)) return at->here;
     at = next;
   }
 }

@@ -330,8 +330,16 @@ class Search {
     if (here_.score > best_.score + least()) best_ = here_;
   }
 
+  // Whether all scores of the net are known, and not only what its last change gained.
+  bool is_counted() const {
+    if (!fetched_ || guesses()) return true;
+    for (int x = 0; x < n_; ++x)
+      if (!fetched_->knows(x, here_.graph.parents(x))) return false;
+    return true;
+  }
+
   bool climb_step() {
-    keep_if_better();  // at every step: what is found when time is up is not lost
+    if (is_counted()) keep_if_better();  // at every step: what is found when time is up is not lost
     check();
     Move best;
     for_moves([&](const Move& move) {

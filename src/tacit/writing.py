@@ -35,16 +35,16 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     it points to is replaced. What is no file, such as a pipe, is written to at the end.
     """
     with writing_errors(path):
+        if _is_stream(path):  # before links are followed, since pipes have no other name
+            with _copied(Path(path)) as new:
+                yield new
+            return
         target = Path(os.path.realpath(path))
         if not target.parent.is_dir():
             raise InputError(f"path: the folder {str(target.parent)!r} does not exist")
         if target.is_dir():
             raise InputError(f"path: {str(path)!r} is a folder")
         old = target.stat() if target.exists() else None
-        if old is not None and not stat.S_ISREG(old.st_mode):
-            with _copied(target) as new:
-                yield new
-            return
         new = _make(target, 0o666 if old is None else 0o600)
         try:
             if old is not None:
@@ -77,14 +77,24 @@ def sync_folder(folder: str | os.PathLike[str]) -> None:
     """Have the names in a folder on the disk, where the system can do that."""
     if os.name == "nt":
         return
-    handle = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
     except OSError as error:
         if error.errno not in _NO_SYNC:
             raise
-    finally:
-        os.close(handle)
+
+
+def _is_stream(path: str | os.PathLike[str]) -> bool:
+    """Return whether something is there that is neither a file nor a folder."""
+    try:
+        mode = Path(path).stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _make(target: Path, mode: int) -> Path:

@@ -191,3 +191,20 @@ def test_checksums_that_are_not_one_for_each_block(path, seals):
     store.write_arrays(path, "adtree", arrays)
     with pytest.raises(FileError, match="one checksum for each block"):
         tacit.load(path)
+
+
+@pytest.mark.parametrize("n_columns", [3, 4, 5])
+def test_sums_that_are_not_aligned_in_a_mapped_file(path, monkeypatch, n_columns):
+    """Sums of few nodes are read at once: they lie where they lie."""
+    for module in (blocks, store, tacit.counts.adtree):
+        for name in ("BLOCK", "LEAST"):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, 2**14)
+    rng = np.random.default_rng(n_columns)
+    columns = {f"c{k}": rng.integers(0, 3, 9_000) for k in range(n_columns)}
+    table = tacit.as_table(columns).with_weights(rng.integers(1, 9, 9_000))
+    ADTree(table, leaf_size=5_000).build().save(path)
+    loaded = tacit.load(path, mmap=True)
+    for columns in ([0], [0, 1], list(range(n_columns))):
+        expected = Scan(table).table(columns).to_array()
+        assert_identical(loaded.table(columns).to_array(), expected)

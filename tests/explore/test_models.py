@@ -235,6 +235,8 @@ def test_jobs_learn_fail_and_are_stopped(table, jobs):
 
 def test_a_model_is_asked_after_it_was_learnt(table, jobs):
     name = jobs.start({"model": "net", "given": ""})["job"]
+    with pytest.raises(InputError, match="has not been learnt"):
+        jobs.ask({"job": name, "question": {}})
     assert wait(jobs, name)["model"]["kind"] == "net"
     answer = jobs.ask({"job": name, "question": {"evidence": {"2": 1}}})
     assert answer["marginals"][2] == [0.0, 1.0]

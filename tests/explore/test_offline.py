@@ -86,6 +86,9 @@ def test_a_sample_is_of_records_and_its_tables_of_all():
         names = [table.schema.names[c] for c in columns]
         assert counts.tolist() == table.contingency(names).to_array().ravel().tolist()
     assert "scale" not in unpacked(explorer, 5000)[0]
+    weighted = unpacked(Explorer(table.with_weights(np.full(5000, 7))), 1000)
+    assert (weighted[0]["scale"], weighted[0]["total"]) == (35, 35_000)
+    assert weighted[2].sum() == 1000
     with pytest.raises(InputError, match="max_records: records with weights"):
         packed_records(Explorer(table.with_weights(np.full(5000, 0.5))), 100)
 

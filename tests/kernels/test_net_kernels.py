@@ -98,8 +98,9 @@ def test_records_of_weight_one_score_like_records(score, n_records):
 def search(scores, n, start=None, tell=None, **changes):
     none = np.zeros(n * n, np.uint8)
     settings = {
-        "max_parents": 3, "required": none, "forbidden": none, "restarts": 0, "tabu": 5,
-        "walks": 2, "swaps": True, "seed": 1, "max_seconds": 0.0, "n_jobs": 1,
+        "max_parents": 3, "required": none, "forbidden": none, "restarts": 0, "patience": 0,
+        "tabu": 5, "walks": 2, "swaps": True, "orders": True, "seed": 1, "max_seconds": 0.0,
+        "n_jobs": 1,
     }  # fmt: skip
     return scores.search(start or [[]] * n, tell=tell, **(settings | changes))
 

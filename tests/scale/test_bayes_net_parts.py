@@ -255,6 +255,29 @@ def test_an_error_in_a_pass_comes_as_it_is(table, left):
         learn(failing(table, left, error))
 
 
+@pytest.mark.parametrize(("seed", "criterion"), [(2, "bdeu"), (10_011, "bic")])
+def test_guesses_that_contradict_each_other_come_to_an_end(seed, criterion):
+    """Sums modulo 2 of columns: what is guessed of a family depends on the way to it."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(200, 3000)), int(rng.integers(4, 14))
+    X = np.zeros((n, m), int)
+    for j in range(m):
+        kind = rng.integers(0, 4)
+        if j < 2 or kind == 0:
+            X[:, j] = rng.random(n) < rng.uniform(0.3, 0.7)
+        elif kind == 1:
+            X[:, j] = X[:, rng.integers(j)]
+        else:
+            parents = rng.choice(j, min(j, int(rng.integers(2, 4))), replace=False)
+            X[:, j] = X[:, parents].sum(1) % 2
+        flipped = rng.random(n) < rng.uniform(0.02, 0.35)
+        X[:, j] = np.where(flipped, 1 - X[:, j], X[:, j])
+    X = X[:, rng.permutation(m)]
+    records = tacit.Table({f"c{i:02d}": X[:, i] for i in range(m)})
+    options = {"n_restarts": 3, "random_state": seed, "criterion": criterion}
+    assert_same(learn(partition(records, 2), **options), learn(records, **options))
+
+
 def test_ctrl_c_in_a_pass_leaves_the_best_net_so_far(table):
     parts = failing(table, 2, KeyboardInterrupt())
     result = find_structure(parts, SearchSettings(n_restarts=50, random_state=0))

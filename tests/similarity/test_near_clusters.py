@@ -23,6 +23,7 @@ from tacit.similarity import (
     SparseAgglomerative,
     SparseComponents,
     SparseDensityPeaks,
+    SparseHDBSCAN,
     SparseSpectral,
 )
 
@@ -398,3 +399,22 @@ def test_graphs_that_do_not_fit():
     similar = NearGraph(np.exp(-graph.csr.toarray()))
     with pytest.raises(InputError, match="measure='distance'"):
         SparseAgglomerative(2, linkage="average").fit(X, graph=similar)
+
+
+def test_a_radius_of_similarities_is_no_distance(tmp_path):
+    X = np.array([[0.0, 0], [2, 0], [500, 500], [502, 500]])
+    graph = sparse.csr_array(np.kron(np.eye(2), [[0, 0.9], [0.9, 0]]))
+    model = SparseComponents(0.85).fit(X, graph=NearGraph(graph, "similarity"))
+    model.save(tmp_path / "m.tacit")
+    for each in (model, tacit.load(tmp_path / "m.tacit")):
+        assert each.predict(X + 1).tolist() == model.labels_.tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("factor", [1e200, 1e-200, 1e-161])
+def test_lengths_of_rows_have_no_bearing_on_cosines(form, factor):
+    X = np.abs(np.random.default_rng(0).normal(size=(60, 4))) ** 3
+    X[:30, :2] += 9
+    labels = SparseHDBSCAN(5, metric="cosine").fit(form(X)).labels_
+    scaled = SparseHDBSCAN(5, metric="cosine").fit(form(X * factor))
+    assert scaled.labels_.tolist() == labels.tolist()

@@ -202,3 +202,12 @@ def test_what_is_refused():
         NearGraph(broken)
     with pytest.raises(InputError, match="neighbors must be from 0 to 1, or -1"):
         NearGraph.from_neighbors([[1.0], [1.0]], [[1], [2]])
+
+
+def test_a_neighbour_that_is_named_twice_is_one():
+    neighbors, distances = np.array([[1, 1], [2, 2], [1, 1]]), np.array([[2.0, 1], [1, 1], [1, 1]])
+    graph = NearGraph.from_neighbors(distances, neighbors, keep="both")
+    assert graph.to_csr().toarray().tolist() == [[0, 0, 0], [0, 0, 1], [0, 1, 0]]
+    graph = NearGraph.from_neighbors(distances, neighbors, keep="directed")
+    assert graph.n_edges == 3
+    assert graph.to_csr().toarray().tolist() == [[0, 1, 0], [0, 0, 1], [0, 1, 0]]

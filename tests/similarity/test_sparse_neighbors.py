@@ -218,3 +218,19 @@ def test_what_is_refused():
         SparseKNeighborsRegressor().fit(X, None)
     with pytest.raises(InputError, match="radius must be"):
         model.radius_neighbors(X, -1)
+
+
+def test_rows_of_zeros_are_within_a_radius_of_1():
+    X = np.vstack((np.random.default_rng(0).normal(size=(6, 3)), np.zeros((2, 3))))
+    model = SparseNeighbors(2, metric="cosine")
+    dense = model.fit(X).radius_neighbors_graph(None, 1.0).toarray()
+    assert (dense == model.fit(sparse.csr_array(X)).radius_neighbors_graph(None, 1.0)).all()
+    assert (dense[:, 6:].sum(axis=1) >= 1).all()
+
+
+def test_queries_that_are_too_far_are_refused():
+    X = np.random.default_rng(0).random((1100, 2)) * 1e-160
+    with pytest.raises(InputError, match="row 0 is too far"):
+        SparseNeighbors(100).fit(X).kneighbors([[1.0, 1.0], [2.0, 1.0]])
+    tiny = sparse.csr_array(np.array([[1e-310, 0], [0, 2e-310]]))
+    assert SparseNeighbors(1, metric="cosine").fit(tiny).kneighbors()[0].tolist() == [[1], [1]]

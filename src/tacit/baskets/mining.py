@@ -145,6 +145,12 @@ class Question:
         n_sets, n_items, status = self._run(baskets, count_only=True)
         if status == "interrupted":
             raise KeyboardInterrupt
+        if status == "too large":
+            raise InputError(
+                "memory: the records of one item with the other frequent ones would take more "
+                f"than the {human_bytes(baskets.search_bytes)} of the limit that are left while "
+                "they are searched; raise it or min_support"
+            )
         if self.hold and self.kind == "all":
             alone = self._alone(baskets, self.min_count(baskets)) is not None
             n_sets += alone

@@ -14,7 +14,7 @@ from tacit import _core
 from tacit.counts.contingency.table import ContingencyTable
 from tacit.counts.counter import Counter, Given, Layout, Tables
 from tacit.errors import InputError, refuse_partitions
-from tacit.machine import check_fits, check_int, count_jobs
+from tacit.machine import available_memory, check_fits, check_int, count_jobs
 from tacit.statistic import Statistic
 
 if TYPE_CHECKING:
@@ -220,6 +220,11 @@ def stored_values(schema: Schema, codes: list[NDArray[Any]]) -> tuple[Any, Any]:
     return indptr, values
 
 
+def _room(table: StoredRecords, words: CodeWords) -> int:
+    """Return the bytes that finding distinct records takes."""
+    return 24 * table.n_records * len(words)
+
+
 class Distinct(Counter):
     """Counts by distinct records: each combination of labels that occurs, and how often it does.
 
@@ -250,9 +255,15 @@ class Distinct(Counter):
             raise InputError("table: distinct records of a table with weights cannot be counted")
         schema: Schema = table.schema
         words = CodeWords(schema.arities.tolist())
-        check_fits(24 * table.n_records * len(words), "distinct records", "leave columns out")
+        check_fits(_room(table, words), "distinct records", "leave columns out")
         codes = (table.codes(c) for c in range(len(schema)))  # type: ignore[attr-defined]
         self._set(schema, words, words.count(words.of(table.n_records, codes)), n_jobs)
+
+    @staticmethod
+    def fits(table: StoredRecords) -> bool:
+        """Return whether there is memory for finding the distinct records of a table."""
+        free = available_memory()
+        return free is None or _room(table, CodeWords(table.schema.arities.tolist())) <= free
 
     @classmethod
     def of_counts(

@@ -105,13 +105,13 @@ class Explorer:
         """What answers the page's questions."""
         if not isinstance(self._source, Table):
             counts = count_partitions(self._source, self.views)
-        elif _is_dense(self.table):
+        elif _is_dense(self.table) and Distinct.fits(self.table):
             counts = Distinct(self.table)
         else:
             return counter(self.table)
         if isinstance(counts, Distinct) and counts.n_distinct > _MANY:
             # The page goes by what is there, and is not kept waiting for it.
-            threading.Thread(target=counts.cache, name="tacit-cache").start()
+            threading.Thread(target=counts.cache, name="tacit-cache", daemon=True).start()
         return counts
 
     @cached_property

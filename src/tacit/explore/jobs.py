@@ -87,6 +87,8 @@ class Jobs:
         if request.get("cancel") is True:
             job.stop("cancelled")
         if "question" in request:
+            if job.state != "done":
+                raise InputError("job: the model has not been learnt")
             return ask(self._table(), job.request, job.model, request["question"])
         return job.report()
 

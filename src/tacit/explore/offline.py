@@ -130,7 +130,7 @@ def packed_records(explorer: Explorer, most: int | None = None) -> bytes:
     header: dict[str, Any] = {"columns": []}
     tables: list[bytes] = []
     if most is not None and len(times) > most:
-        header["scale"] = float(times.sum()) / most
+        header["scale"], header["total"] = float(times.sum()) / most, int(times.sum())
         kept, times = _sampled(times, most)
         records = [codes[kept] for codes in records]
         header["exact"], tables = _low_tables(explorer)
@@ -165,8 +165,10 @@ def _sampled(times: NDArray[Any], most: int) -> tuple[NDArray[np.bool_], NDArray
             "max_records: records with weights cannot be sampled such that counts have bounds; "
             "leave it out, or columns"
         )
-    rng = np.random.default_rng(0)
-    drawn = rng.multivariate_hypergeometric(times, most, method="marginals")
+    rng, total = np.random.default_rng(0), int(times.sum())
+    positions = rng.choice(total, most, replace=False, shuffle=False)
+    record = np.searchsorted(np.cumsum(times), positions, side="right")
+    drawn = np.bincount(record, minlength=len(times))
     kept = drawn > 0
     return kept, drawn[kept]
 
@@ -222,5 +224,6 @@ def _distinct(table: Table) -> tuple[list[NDArray[Any]], NDArray[Any]]:
     if table.weights is None:
         return records, np.bincount(group, minlength=len(first))
     times = np.bincount(group, table.weights[order], len(first))
-    whole = (times == np.floor(times)).all()  # as how often distinct records of partitions occur
+    # As how often distinct records of partitions occur.
+    whole = (times == np.floor(times)).all() and times.sum() < 2.0**53
     return records, times.astype(np.int64) if whole else times

@@ -51,9 +51,9 @@ export class Offline {
     const schema = JSON.parse(textOf("facts"));
     const packed = textOf("records");
     document.getElementById("records")?.remove();
-    const { n, scale, exact } = await this.ask({ packed, columns: schema.columns });
+    const { n, scale, total, exact } = await this.ask({ packed, columns: schema.columns });
     this.n = n;
-    if (scale > 1) this.sample = { size: Math.round(schema.records / scale), of: schema.records, exact: new Set(exact) };
+    if (scale > 1) this.sample = { size: Math.round(total / scale), of: total, exact: new Set(exact) };
     return schema;
   }
 

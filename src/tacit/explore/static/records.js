@@ -58,6 +58,7 @@ export class Records {
     });
     /** @type {number} how many records one of them stands for; more than 1 if they are a sample */
     this.scale = header.scale ?? 1;
+    this.total = header.total ?? 0;
     /** @type {Map<string, Float64Array>} tables of one or two columns of all records, if these are a sample */
     this.exact = new Map();
     for (const [key, size] of header.exact ?? []) {
@@ -310,7 +311,7 @@ export async function answered({ packed, columns, groups }) {
     } catch {
       throw new Error("The records in this file cannot be read: the file is damaged, or not all of it is here.");
     }
-    return { n: records.n, scale: records.scale, exact: [...records.exact.keys()] };
+    return { n: records.n, scale: records.scale, total: records.total, exact: [...records.exact.keys()] };
   }
   if (!records || !groups) throw new Error("There are no records yet.");
   return records.tables(groups);

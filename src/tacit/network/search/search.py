@@ -179,6 +179,7 @@ def _find(
         patience = _patience(table.n_columns)
         restarts = _MOST_RESTARTS
     limit = float(settings.max_seconds or 0.0)
+    exact = settings.algorithm == "exact"
     n_restarts = -1
 
     def tell(*_: object) -> None:
@@ -199,12 +200,12 @@ def _find(
             settings.swaps,
             settings.algorithm != "climb",
             seed,
-            limit,
+            limit / 2 if exact else limit,  # the proof has what is left
             jobs,
             tell,
         )
     bound, proven = None, False
-    if settings.algorithm == "exact" and not (interrupted or late):
+    if exact and not interrupted:
         left = max(limit - (perf_counter() - begin), 1e-3) if limit else 0.0
         best, most, proven, interrupted, late, n_more, *_ = families.best_net(
             parents, settings.max_parents, required.ravel(), forbidden.ravel(), _MOST_SETS,
@@ -356,12 +357,12 @@ def _repeated(table: Table) -> Table:
     if weights is None:
         return table
     bare = table.with_weights(None)
-    few = weights.sum() <= _MOST_REPEATED * len(table) and weights.max() <= _MOST_WEIGHT
+    few = 0 < weights.sum() <= _MOST_REPEATED * len(table) and weights.max() <= _MOST_WEIGHT
     if few and (weights == np.floor(weights)).all():
         times = range(int(weights.max()))
         return Table.concat([bare.take(np.flatnonzero(weights > k)) for k in times])
     held = np.flatnonzero(weights)
-    return table if len(held) == len(table) else bare.take(held).with_weights(weights[held])
+    return table if len(held) in (0, len(table)) else bare.take(held).with_weights(weights[held])
 
 
 def _start(

@@ -10,6 +10,7 @@ from scipy.sparse import csgraph
 
 from tacit.machine import check_int
 from tacit.parameters import check_number, store_parameters
+from tacit.similarity import state as files
 from tacit.similarity.clusters.near_clusters import NearClusters, number_clusters
 from tacit.similarity.clusters.reachability import metric_tree, unit_rows
 
@@ -93,13 +94,16 @@ class SparseComponents(NearClusters):
             if self.radius is not None:
                 near = near.within(float(self.radius))
             parts = near.components()[1]
+        # What is given with a graph of similarities is no distance.
+        similar = graph is not None and graph.measure == "similarity"
+        self._step = None if similar or self.radius is None else float(self.radius)
         self.labels_ = number_clusters(parts, int(self.min_cluster_size))
         self.n_clusters_ = int(self.labels_.max(initial=-1)) + 1
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the cluster of the object that is nearest to each new one.
 
-        It is -1 where that is beyond the radius.
+        It is -1 where that is beyond the radius, unless this was of a graph of similarities.
 
         Parameters
         ----------
@@ -107,9 +111,14 @@ class SparseComponents(NearClusters):
         """
         distances, objects = self._nearest(X, 1)
         labels = self.labels_[objects[:, 0]]
-        if self.radius is not None:
-            labels = np.where(distances[:, 0] <= self.radius, labels, -1)
+        if self._step is not None:
+            labels = np.where(distances[:, 0] <= self._step, labels, -1)
         return labels
 
+    def _learned(self) -> dict[str, NDArray[Any]]:
+        return {"step": np.array([] if self._step is None else [self._step], np.float64)}
+
     def _restore(self, state: Any, n: int) -> None:
+        step = files.read_floats(state, "step", (int(len(state["step"]) > 0),))
+        self._step = float(step[0]) if len(step) else None
         self.n_clusters_ = int(self.labels_.max(initial=-1)) + 1

@@ -169,20 +169,26 @@ def _basis(numbers: Any) -> tuple[Floats, Floats]:
 def unit_rows(numbers: Any) -> Any:
     """Return rows divided by their lengths; refuse those without a direction."""
     if is_sparse(numbers):
-        numbers = numbers.astype(np.float64)
-        squares = np.asarray(numbers.multiply(numbers).sum(axis=1)).reshape(-1)
-    else:
-        numbers = np.asarray(numbers, np.float64)
-        squares = np.einsum("ij,ij->i", numbers, numbers)
-    if not squares.all():
-        row = int(np.argmin(squares > 0))
-        raise InputError(f"X: row {row} is all zeros, and has no cosine to others")
-    lengths = np.sqrt(squares)
-    if is_sparse(numbers):
-        unit = numbers.copy()
-        unit.data /= np.repeat(lengths, np.diff(unit.indptr))
+        unit = numbers.astype(np.float64)  # a copy
+        row = np.repeat(np.arange(unit.shape[0]), np.diff(unit.indptr))
+        most = np.zeros(unit.shape[0])
+        np.maximum.at(most, row, np.abs(unit.data))
+        _refuse_zeros(most)
+        unit.data /= most[row]  # so that squares neither overflow nor vanish
+        lengths = np.sqrt(np.bincount(row, unit.data * unit.data, len(most)))
+        unit.data /= lengths[row]
         return unit
-    return numbers / lengths[:, None]
+    rows = np.asarray(numbers, np.float64)
+    most = np.abs(rows).max(axis=1, initial=0.0)
+    _refuse_zeros(most)
+    rows = rows / most[:, None]
+    return rows / np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+
+
+def _refuse_zeros(most: Floats) -> None:
+    if not most.all():
+        row = int(np.argmin(most > 0))
+        raise InputError(f"X: row {row} is all zeros, and has no cosine to others")
 
 
 @dataclass(frozen=True)

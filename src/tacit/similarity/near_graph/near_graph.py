@@ -132,6 +132,11 @@ class NearGraph(store.Saved):
         columns, values = near.ravel().astype(np.int64), far.ravel()
         kept = (columns >= 0) & (columns != rows)
         rows, columns, values = rows[kept], columns[kept], values[kept]
+        order = np.lexsort((values, columns, rows))  # a neighbour that is named twice is one
+        rows, columns, values = rows[order], columns[order], values[order]
+        new = np.ones(len(rows), bool)
+        new[1:] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
+        rows, columns, values = rows[new], columns[new], values[new]
         if keep == "directed":
             return cls(_coo_to_csr(rows, columns, values, n), "distance", directed=True)
         return cls(_merged(rows, columns, values, n, keep == "both"), "distance")

@@ -239,6 +239,7 @@ class _UnitIndex:
         units = None if queries is None else _unit(queries)
         distances, objects = self._index.nearest(units, k, n_jobs)
         distances = distances**2 / 2
+        distances[self._index.numbers[objects, -1] > 0] = 1.0
         for q in np.flatnonzero((self._index.numbers if units is None else units)[:, -1]):
             distances[q] = 1.0  # a row of zeros is as far from all others
             first = np.arange(k + 1)
@@ -251,6 +252,7 @@ class _UnitIndex:
         offsets, objects, distances = self._index.within(units, far, n_jobs)
         rows = self._index.numbers if units is None else units
         zero = np.repeat(rows[:, -1] > 0, np.diff(offsets))
+        zero |= self._index.numbers[objects, -1] > 0
         return _no_farther((offsets, objects, np.where(zero, 1.0, distances**2 / 2)), radius)
 
 
@@ -321,7 +323,8 @@ def _vectors(
     row = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     most = np.zeros(len(indptr) - 1)
     np.maximum.at(most, row, np.abs(data))
-    scale = np.exp2(-np.floor(np.log2(np.where(most > 0, most, 1.0))))
+    exponent = -np.floor(np.log2(np.where(most > 0, most, 1.0)))
+    scale = np.exp2(np.minimum(exponent, 1023.0))
     data *= scale[row]
     lengths = np.sqrt(np.bincount(row, data * data, minlength=len(most)))
     if not np.isfinite(lengths).all():

@@ -159,7 +159,14 @@ class NeighborIndex:
                 self._narrow = (self._make_narrow(k, jobs),)
         rest = None if coords is None else coords[tried:]
         parts.append(self._run(numbers[tried:], k, rest, reach, jobs)[0])
-        return _joined(parts)
+        nearest = _joined(parts)
+        if not np.isfinite(nearest.distances).all():
+            row = int(np.argmin(np.isfinite(nearest.distances).all(axis=1)))
+            raise InputError(
+                f"X: row {row} is too far from what was fitted: beside the distance, all numbers "
+                "of that vanish"
+            )
+        return nearest
 
     def _may_narrow(self) -> bool:
         """Return whether it is unknown yet if fewer numbers help."""
