@@ -123,7 +123,7 @@ def test_databases(tmp_path, monkeypatch):
         tacit.read("sqlite:///nothing.db", query="select 1")
     assert not (tmp_path / "nothing.db").exists()
     with pytest.raises(FileError) as error:
-        tacit.read("postgresql://me:secret@localhost:1/db", query="select 1")
+        tacit.read("postgresql://me:secret@localhost:99999999/db", query="select 1")
     assert "secret" not in str(error.value)
 
 
