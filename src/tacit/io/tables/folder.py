@@ -51,7 +51,9 @@ _BEFORE, _AFTER = b', "content": ', b"}\n"
 _KIND = "partition"
 _PART = re.compile(r"part-[0-9a-f]{8}-[0-9]{5,}\.tacit")
 # What is left where a process was killed: of a file that was being written, of a lock.
-_REST = re.compile(rf"\.({_PART.pattern}|{re.escape(INDEX)})\..*|\.tmp\w+|{re.escape(LOCK)}")
+_REST = re.compile(
+    rf"\.({_PART.pattern}|{re.escape(INDEX)})\..*|\.tmp\w{{6}}|{re.escape(LOCK)}", re.A
+)
 
 
 def is_folder(path: Any) -> bool:
@@ -156,13 +158,17 @@ def _locked(target: Path) -> Iterator[None]:
         return
     path = target / LOCK
     while True:
-        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
+        try:
+            handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
+        except OSError as error:
+            raise InputError(f"folder: {target} cannot be written to: {error.strerror}") from error
         try:
             with _if_supported():
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # Whoever had it before has removed the file: then it is no lock for those who come.
-            if path.exists() and path.stat().st_ino == os.fstat(handle).st_ino:
-                break
+            with suppress(FileNotFoundError):
+                if path.stat().st_ino == os.fstat(handle).st_ino:
+                    break
         except BlockingIOError:
             os.close(handle)
             raise InputError(f"folder: someone else is writing to {target} just now") from None
