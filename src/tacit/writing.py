@@ -35,9 +35,7 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     it points to is replaced. What is no file, such as a pipe, is written to at the end.
     """
     if b"\0" in os.fsencode(path):
-        raise InputError(
-            f"path: {str(path)!r} has the character '\\0', which no file's name can have"
-        )
+        raise InputError(f"path: {str(path)!r} has the character '\\0'; no name of a file can")
     with writing_errors(path):
         if _is_stream(path):  # before links are followed, since pipes have no other name
             with _copied(Path(path)) as new:

@@ -327,23 +327,23 @@ def test_a_process_ends_with_the_one_that_waits_for_it(table, tmp_path):
 
 
 def test_a_server_that_is_killed_leaves_no_folder(tmp_path):
-    script = """
-import time
+    worker = (
+        "import time; from tacit.explore import worker; "
+        "worker.learn = lambda *given: time.sleep(60); worker.main()"
+    )
+    script = f"""
+import subprocess, time
 import tacit
-from tacit.explore import jobs
-jobs.subprocess.Popen = lambda command, **options: started(
-    [*command[:1], "-c", "import time; from tacit.explore import models, worker;"
-     "worker.learn = lambda *given: time.sleep(60); worker.main()", *command[4:]], **options)
 from tacit.explore import Explorer
-"""
-    script = (
-        f"import subprocess\nstarted = subprocess.Popen\n{script}"
-        + """
-begun = Explorer(tacit.datasets.load_visits()).jobs.start({"model": "tree", "given": "", "target": 3})
+started = subprocess.Popen
+subprocess.Popen = lambda command, **options: started(
+    [command[0], "-c", {worker!r}, *command[4:]], **options
+)
+jobs = Explorer(tacit.datasets.load_visits()).jobs
+jobs.start({{"model": "tree", "given": "", "target": 3}})
 print("begun", flush=True)
 time.sleep(60)
 """
-    )
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, env=environment

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 import tacit
 from support.scans import as_read, assert_same, some_frames, write
 from tacit.io.tables import mapped
-from tacit.io.tables import folder as folder_module
 from tacit.io.tables.folder import INDEX, LOCK
 from tacit.scale import of_tables
 
@@ -460,7 +459,7 @@ def test_a_folder_that_cannot_be_written_to(made, visits, monkeypatch):
         return real(path, *rest, **options)
 
     monkeypatch.setattr(os, "open", refuse)
-    with pytest.raises(tacit.InputError, match="folder: .*made cannot be written to: Permission"):
+    with pytest.raises(tacit.InputError, match=r"folder: .*made cannot be written to: Perm"):
         tacit.scale.partition(visits, 2).materialise(made, overwrite=True)
     monkeypatch.undo()
     assert_same(tacit.scan(made), visits)

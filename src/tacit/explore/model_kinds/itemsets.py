@@ -45,7 +45,7 @@ def learn(table: Table, request: dict[str, Any]) -> tuple[dict[str, Any], None]:
         if not str(error).startswith(_TOO_MANY):
             raise
         raise InputError(
-            "there are too many itemsets of this support: take a higher one, or select fewer records"
+            "there are too many itemsets of this support: take a higher one, or fewer records"
         ) from None
     best = rules.strongest(_MOST_SHOWN) if len(rules) else rules
     low, high = best.interval("lift")

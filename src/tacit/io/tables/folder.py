@@ -52,7 +52,7 @@ _KIND = "partition"
 _PART = re.compile(r"part-[0-9a-f]{8}-[0-9]{5,}\.tacit")
 # What is left where a process was killed: of a file that was being written, of a lock.
 _REST = re.compile(
-    rf"\.({_PART.pattern}|{re.escape(INDEX)})\..*|\.tmp\w{{6}}|{re.escape(LOCK)}", re.A
+    rf"\.({_PART.pattern}|{re.escape(INDEX)})\..*|\.tmp[0-9A-Za-z]{{6}}|{re.escape(LOCK)}"
 )
 
 
