@@ -20,7 +20,7 @@ __all__ = ["check", "learn"]
 
 _MOST_ITEMS = 4  # in a set
 _MOST_SHOWN = 200
-_ROOM = 2**29  # bytes of itemsets: some ten million
+_ROOM = 2**28  # bytes of itemsets: some millions of them
 _TOO_MANY = ("min_support: ", "memory: ", "min_confidence: ")  # what messages begin with
 
 
