@@ -465,6 +465,19 @@ def test_a_folder_that_cannot_be_written_to(made, visits, monkeypatch):
     assert_same(tacit.scan(made), visits)
 
 
+def test_a_folder_that_cannot_be_listed(made, visits, monkeypatch):
+    def refuse(path):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "listdir", refuse)
+    for ask in (
+        lambda: tacit.scan(made),
+        lambda: tacit.scale.partition(visits, 2).materialise(made, overwrite=True),
+    ):
+        with pytest.raises(tacit.FileError, match="made: cannot be read: Permission denied"):
+            ask()
+
+
 @pytest.mark.parametrize("first", [True, False])
 def test_a_lock_that_goes_away_while_it_is_looked_at(made, visits, monkeypatch, first):
     """Whoever had it before removes the file, before it is looked at or after."""

@@ -60,7 +60,7 @@ def is_folder(path: Any) -> bool:
     """Return whether a path is a folder that was written, or half written, by us."""
     if not isinstance(path, str | os.PathLike) or not Path(path).is_dir():
         return False
-    return any(name == INDEX or _is_ours(name) for name in os.listdir(path))  # noqa: PTH208
+    return any(name == INDEX or _is_ours(name) for name in _names_in(Path(path)))
 
 
 @dataclass(frozen=True)
@@ -216,13 +216,20 @@ def _make(target: Path) -> bool:
 
 def _check_content(target: Path, overwrite: bool) -> list[str]:
     """See that a folder may be written to, and return which files in it are to go."""
-    names = sorted(set(os.listdir(target)) - {LOCK})  # noqa: PTH208
+    names = sorted(set(_names_in(target)) - {LOCK})
     if names and not overwrite:
         raise InputError(f"folder: {target} is not empty; give another, or overwrite=True")
     other = next((name for name in names if name != INDEX and not _is_ours(name)), None)
     if other is not None:
         raise InputError(f"folder: {target} holds {other!r}, which materialise() did not write")
     return [name for name in names if name != INDEX]
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208
+    except OSError as error:
+        raise FileError(folder, f"cannot be read: {error.strerror}") from error
 
 
 def _is_ours(name: str) -> bool:
