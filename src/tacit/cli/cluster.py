@@ -60,7 +60,8 @@ MaxClusters = Annotated[
     ),
 ]
 Criterion = Annotated[
-    Literal["cheeseman_stutz", "bic", "icl"], _search_option(help="What -k auto decides by.")
+    Literal["cheeseman_stutz", "bic", "icl"] | None,
+    _search_option(help="What -k auto decides by; cheeseman_stutz unless told."),
 ]
 Method = Annotated[
     Literal[
@@ -103,7 +104,7 @@ Normalize = Annotated[
     bool, _near_option("--normalize", help="Measure distances between columns scaled to [0, 1].")
 ]
 Init = Annotated[str | None, typer.Option(help="How clusters begin; as the method names its ways.")]
-NInit = Annotated[int, typer.Option(min=1, help="Starts; the best is kept.")]
+NInit = Annotated[int | None, typer.Option(min=1, help="Starts; the best is kept. 5 unless told.")]
 Prior = Annotated[
     str,
     typer.Option(
@@ -121,10 +122,10 @@ def cluster(
     source: Source,
     n_clusters: NClusters = "auto",
     max_clusters: MaxClusters = None,
-    criterion: Criterion = "cheeseman_stutz",
+    criterion: Criterion = None,
     method: Method = "mixture",
     init: Init = None,
-    n_init: NInit = 5,
+    n_init: NInit = None,
     prior: Prior = "auto",
     ignore_missing: IgnoreMissing = False,
     min_cluster_size: MinClusterSize = None,
@@ -165,11 +166,16 @@ def cluster(
         "min_cluster_size": min_cluster_size, "min_samples": min_samples, "linkage": linkage,
         "n_neighbors": n_neighbors, "radius": radius, "normalize": normalize or None,
     }  # fmt: skip
-    _check_options(method, near | {"ignore_missing": ignore_missing or None})
+    others = {
+        "ignore_missing": ignore_missing or None, "max_clusters": max_clusters,
+        "criterion": criterion, "init": init, "n_init": n_init,
+    }  # fmt: skip
+    _check_options(method, near | others)
+    criterion = criterion or "cheeseman_stutz"
     told = near | {
         "n_clusters": wanted, "max_clusters": max_clusters, "criterion": criterion,
         "prior": strength, "missing": "ignore" if ignore_missing else "state",
-        "n_init": n_init, "init": init, "random_state": random_state,
+        "n_init": n_init or 5, "init": init, "random_state": random_state,
     }  # fmt: skip
     settings = {name: told[name] for name in _TAKEN[method] if told[name] is not None}
     outputs = check_outputs(output, _ENDINGS, source.path)
@@ -299,6 +305,11 @@ def _check_options(method: str, given: dict[str, Any]) -> None:
         if method not in methods:
             hint = f"--{name.replace('_', '-')}"
             raise typer.BadParameter(f"is for --method {' or '.join(methods)}", param_hint=hint)
+    if given["n_neighbors"] is not None and (
+        given["radius"] is not None or given["linkage"] == "single"
+    ):
+        other = "--linkage single" if given["radius"] is None else "--radius"
+        raise typer.BadParameter(f"has no effect with {other}", param_hint="--n-neighbors")
     if method == "hdbscan" and given["min_cluster_size"] == 1:
         raise typer.BadParameter(
             "is at least 2 for --method hdbscan", param_hint="--min-cluster-size"
@@ -315,10 +326,12 @@ def _profile(
 
         assert isinstance(table, tacit.Table)
         n = int(model.labels_.max(initial=-1)) + 1
-        noise = isinstance(model, tacit.similarity.SparseHDBSCAN) or bool((model.labels_ < 0).any())
+        noise = bool((model.labels_ < 0).any())
         names = [*(f"cluster {k}" for k in range(n)), *["noise"] * noise]
         labels = np.where(model.labels_ < 0, n, model.labels_)
-        return tacit.mixture.Profile.from_labels(table.cut(), labels, prior=prior, names=names)
+        return tacit.mixture.Profile.from_labels(
+            table.cut(), labels, prior=prior, names=names, noise=noise
+        )
     if isinstance(table, tacit.Table):
         return tacit.mixture.Profile.from_labels(table, model.labels_, prior=prior)
     profile: Profile = model.profile(table, prior=prior)
