@@ -20,7 +20,8 @@ _THREADS = Path("/proc/self/task")
 _NAMES = ("polars-", "tokio-", "async-executor")  # of threads of Polars
 _ALWAYS = "polars-ooc"  # of one that nothing waits for
 # What cannot go on without them, which nearly everything that is done to frames goes through. Not
-# here is what mostly can: polars.concat(), polars.from_arrow() and rows that are taken by a list.
+# here are polars.concat(), polars.from_arrow(), rows that are taken by a list and rechunk(): they
+# work on one frame or chunk, and wait where there are several.
 _WAITING = {
     "": ("collect_all", "collect_all_async"),  # functions
     "DataFrame": (
