@@ -62,9 +62,9 @@ def _store_ones(names: Sequence[str], data: Any, defaults: Any, boolean: bool) -
         return None
     indptr, indices, ones = data.indptr, data.indices, data.data
     same_type = indptr.dtype == indices.dtype and indices.dtype in (np.int32, np.int64)
-    contiguous = indptr.flags.c_contiguous and indices.flags.c_contiguous
-    equally_long = len(indptr) == m + 1 and len(ones) == len(indices)
-    if not (same_type and contiguous and equally_long and (ones == 1).all()):
+    fine = all(a.ndim == 1 and a.flags.c_contiguous and a.flags.aligned for a in (indptr, indices))
+    equally_long = len(indptr) == m + 1 and ones.shape == indices.shape
+    if not (same_type and fine and equally_long and (ones == 1).all()):
         return None
     counts = _core.count_presence(indptr, indices, n)
     if counts is None:  # there is something to sort, to add up or to refuse
@@ -164,22 +164,41 @@ def sparse_numbers(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[
 
 def sorted_columns(data: Any) -> Any:
     """Return a sparse array as CSC with sorted columns; `data` itself stays as it is."""
-    _check_structure(data)
-    return _canonical(data, data.tocsc())
+    sound = _sound(data)
+    return _canonical(data, sound.tocsc())
 
 
 def _sorted_rows(data: Any) -> Any:
     """Return a sparse array as CSR with sorted rows; `data` itself stays as it is."""
-    _check_structure(data)
-    return _canonical(data, data.tocsr())
+    sound = _sound(data)
+    return _canonical(data, sound.tocsr())
 
 
-def _check_structure(data: Any) -> None:
-    """Check a sparse array as it stands: conversion would follow a bad index anywhere."""
+def _sound(data: Any) -> Any:
+    """Check a sparse array as it stands: conversion would follow a bad index anywhere.
+
+    Arrays of the other byte order, which SciPy does not convert, and arrays that are not aligned,
+    as kernels want them, are copied.
+    """
     if data.format == "coo":
         _check_coo(data)
+        if not all(map(_is_plain, (*data.coords, data.data))):
+            coords = tuple(map(_plain, data.coords))
+            return type(data)((_plain(data.data), coords), shape=data.shape)
     elif data.format in ("csr", "csc", "bsr"):
         _check_compressed(data)
+        arrays = (data.data, data.indices, data.indptr)
+        if not all(map(_is_plain, arrays)):
+            return type(data)(tuple(map(_plain, arrays)), shape=data.shape)
+    return data
+
+
+def _is_plain(array: NDArray[Any]) -> bool:
+    return array.dtype.isnative and array.flags.aligned
+
+
+def _plain(array: NDArray[Any]) -> NDArray[Any]:
+    return np.require(array, array.dtype.newbyteorder("="), ["ALIGNED"])
 
 
 def _canonical(data: Any, compressed: Any) -> Any:
@@ -223,6 +242,9 @@ def _check_compressed(data: Any) -> None:
     check_sparse(
         data.indptr, data.indices, minor, argument="data", by_column=by_column, duplicates=True
     )
+    wanted = 3 if data.format == "bsr" else 1
+    if data.data.ndim != wanted:
+        raise InputError(f"data: its data must be {wanted}-dimensional, got {data.data.ndim}")
     if len(data.data) != len(data.indices):
         only = "only " if len(data.data) < len(data.indices) else ""
         raise InputError(f"data: {len(data.indices)} indices but {only}{len(data.data)} values")
@@ -230,6 +252,13 @@ def _check_compressed(data: Any) -> None:
 
 def _check_coo(data: Any) -> None:
     row, col = (np.asarray(a) for a in data.coords)
+    for name, array in (("row", row), ("column", col), ("data", data.data)):
+        if array.shape != (len(data.data),):
+            raise InputError(
+                f"data: {name} of COO has shape {array.shape}, but there are {len(data.data)} values"
+            )
+        if name != "data" and array.dtype.kind not in "iu":
+            raise InputError(f"data: {name} indices must be integers, got {array.dtype}")
     for name, index, size in (("row", row, data.shape[0]), ("column", col, data.shape[1])):
         wrong = (index < 0) | (index >= size)
         if wrong.any():
