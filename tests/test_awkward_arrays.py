@@ -117,7 +117,9 @@ def test_data_of_two_dimensions(kind, form):
     for values in (numbers(), (numbers() > 0).astype(np.int8)):
         made = with_arrays(form, values, np.copy)
         made.data = made.data.reshape(-1, 1)
-        with pytest.raises(tacit.InputError, match=r"X: (its )?data (must be 1-d|of COO has shape)"):
+        with pytest.raises(
+            tacit.InputError, match=r"X: (its )?data (must be 1-d|of COO has shape)"
+        ):
             fit(kind, made)
 
 

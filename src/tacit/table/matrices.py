@@ -255,7 +255,7 @@ def _check_coo(data: Any) -> None:
     for name, array in (("row", row), ("column", col), ("data", data.data)):
         if array.shape != (len(data.data),):
             raise InputError(
-                f"data: {name} of COO has shape {array.shape}, but there are {len(data.data)} values"
+                f"data: {name} of COO has shape {array.shape} for {len(data.data)} values"
             )
         if name != "data" and array.dtype.kind not in "iu":
             raise InputError(f"data: {name} indices must be integers, got {array.dtype}")

@@ -10,6 +10,7 @@ import numpy as np
 
 from tacit import store
 from tacit.errors import InputError
+from tacit.io.opening import read_whole
 from tacit.machine import check_int
 from tacit.network.bayes_net.definition import (
     check_labels,
@@ -342,7 +343,7 @@ class BayesNet(NetEstimator):
         ----------
         path : path-like
         """
-        return cls._from_parsed(read_xmlbif_bytes(path, files.read_bytes(path)))
+        return cls._from_parsed(read_xmlbif_bytes(path, read_whole(path)))
 
     @classmethod
     def _from_parsed(cls, net: ParsedNet) -> Self:
