@@ -146,3 +146,25 @@ def test_coordinates_of_other_lengths_and_types():
     made.coords = (made.coords[0], made.coords[1] + 0.5)
     with pytest.raises(tacit.InputError, match="column indices must be integers"):
         tacit.KMeans(2).fit(made)
+
+
+def test_what_scipy_cannot_convert():
+    block = with_arrays("bsr", numbers(), np.copy)
+    block.data = block.data[..., None]
+    objects = with_arrays("csr", numbers(), lambda array: array)
+    objects.data = objects.data.astype(object)
+    diagonals = sparse.dia_array(numbers())
+    diagonals.data = diagonals.data[..., None]
+    problems = {
+        "X: its data must be 3-dimensional, got 4": block,
+        "X must hold numbers, got object": objects,
+        "X: this dia array cannot be converted": diagonals,
+    }
+    for problem, made in problems.items():
+        for kind in (tacit.KMeans, tacit.BoostedRulesClassifier):
+            with pytest.raises(tacit.InputError, match=problem):
+                fit(kind, made)
+    swapped_diagonals = sparse.dia_array(numbers())
+    swapped_diagonals.data = swapped(swapped_diagonals.data)
+    expected = state_of(fit(tacit.KMeans, sparse.dia_array(numbers())))
+    assert state_of(fit(tacit.KMeans, swapped_diagonals)) == expected

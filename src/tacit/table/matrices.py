@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from tacit.table.gateway import check_codes, check_size, check_sparse
 from tacit.table.recode import restore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -164,14 +165,27 @@ def sparse_numbers(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[
 
 def sorted_columns(data: Any) -> Any:
     """Return a sparse array as CSC with sorted columns; `data` itself stays as it is."""
-    sound = _sound(data)
-    return _canonical(data, sound.tocsc())
+    with _converting(data):
+        converted = _sound(data).tocsc()
+    return _canonical(data, converted)
 
 
 def _sorted_rows(data: Any) -> Any:
     """Return a sparse array as CSR with sorted rows; `data` itself stays as it is."""
-    sound = _sound(data)
-    return _canonical(data, sound.tocsr())
+    with _converting(data):
+        converted = _sound(data).tocsr()
+    return _canonical(data, converted)
+
+
+@contextmanager
+def _converting(data: Any) -> Iterator[None]:
+    """Name the data where SciPy cannot convert what it would not have made itself."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (TypeError, ValueError, IndexError) as error:
+        raise InputError(f"data: this {data.format} array cannot be converted: {error}") from error
 
 
 def _sound(data: Any) -> Any:
@@ -180,6 +194,8 @@ def _sound(data: Any) -> Any:
     Arrays of the other byte order, which SciPy does not convert, and arrays that are not aligned,
     as kernels want them, are copied.
     """
+    if data.dtype.kind not in "biufc":  # which SciPy refuses to convert
+        raise InputError(f"data must hold numbers, got {data.dtype}")
     if data.format == "coo":
         _check_coo(data)
         if not all(map(_is_plain, (*data.coords, data.data))):
@@ -190,6 +206,8 @@ def _sound(data: Any) -> Any:
         arrays = (data.data, data.indices, data.indptr)
         if not all(map(_is_plain, arrays)):
             return type(data)(tuple(map(_plain, arrays)), shape=data.shape)
+    elif data.format == "dia" and not _is_plain(data.data):
+        return type(data)((_plain(data.data), data.offsets), shape=data.shape)
     return data
 
 
@@ -232,6 +250,9 @@ def _without_zeros(
 
 
 def _check_compressed(data: Any) -> None:
+    wanted = 3 if data.format == "bsr" else 1
+    if data.data.ndim != wanted:
+        raise InputError(f"data: its data must be {wanted}-dimensional, got {data.data.ndim}")
     height, width = data.blocksize if data.format == "bsr" else (1, 1)
     major, minor = data.shape[0] // height, data.shape[1] // width
     if data.format == "csc":
@@ -242,9 +263,6 @@ def _check_compressed(data: Any) -> None:
     check_sparse(
         data.indptr, data.indices, minor, argument="data", by_column=by_column, duplicates=True
     )
-    wanted = 3 if data.format == "bsr" else 1
-    if data.data.ndim != wanted:
-        raise InputError(f"data: its data must be {wanted}-dimensional, got {data.data.ndim}")
     if len(data.data) != len(data.indices):
         only = "only " if len(data.data) < len(data.indices) else ""
         raise InputError(f"data: {len(data.indices)} indices but {only}{len(data.data)} values")

@@ -371,5 +371,5 @@ class BayesNet(NetEstimator):
             if scores.dtype != np.float64 or scores.shape != (len(net.schema_),):
                 raise InputError("it has not a score for each column")
             facts = rename_parameters(store.read_json(state["report"]), _EARLIER)
-            net.learning_ = Learning(**facts, family_scores=scores, trace=[])
+            net.learning_ = Learning.of_facts(facts, scores)
         return net
