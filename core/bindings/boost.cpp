@@ -34,7 +34,7 @@ void make_booster(OwnedBooster* self, nb::object columns_object, const Targets& 
                   std::optional<In<double>> weights, const std::string& sample,
                   double sample_fraction, std::optional<In<std::int32_t>> strata,
                   std::int64_t n_features, bool prune, const std::string& search,
-                  std::uint64_t seed, std::optional<In<double>> held_weights) {
+                  std::uint64_t seed, std::optional<In<double>> held_weights, double quantile) {
   const auto& arrays = nb::cast<const RuleArrays&>(columns_object);
   const RuleColumns& columns = arrays.columns;
   const auto m = static_cast<std::size_t>(columns.n_records);
@@ -55,7 +55,10 @@ void make_booster(OwnedBooster* self, nb::object columns_object, const Targets& 
                                    {"squared", LossKind::squared},
                                    {"squared_hinge", LossKind::squared_hinge},
                                    {"example_logistic", LossKind::example_logistic},
-                                   {"softmax", LossKind::softmax}},
+                                   {"softmax", LossKind::softmax},
+                                   {"absolute", LossKind::absolute},
+                                   {"quantile", LossKind::quantile},
+                                   {"poisson", LossKind::poisson}},
                                   loss, "loss");
   settings.heads = named<HeadKind>({{"single", HeadKind::single},
                                     {"partial", HeadKind::partial},
@@ -66,6 +69,12 @@ void make_booster(OwnedBooster* self, nb::object columns_object, const Targets& 
                                        {"subsample", SampleKind::subsample}},
                                       sample, "sample");
   named<int>({{"exact", 0}, {"histogram", 1}}, search, "search");
+  if (!(quantile > 0 && quantile < 1))
+    throw std::invalid_argument("quantile must be between 0 and 1");
+  if ((settings.loss == LossKind::absolute || settings.loss == LossKind::quantile) &&
+      settings.heads != HeadKind::single)
+    throw std::invalid_argument("a loss with a kink is for single heads");
+  settings.quantile = quantile;
   settings.head_size = std::min(head_size, static_cast<std::int64_t>(targets.shape(0)));
   settings.learning_rate = learning_rate;
   // Statistics are kept in single precision: the heaviest record is made to weigh about 1. Scores
@@ -203,13 +212,14 @@ void register_boost(nb::module_& m) {
            nb::arg("default_rule"), nb::arg("units").none(), nb::arg("weights").none(),
            nb::arg("sample"), nb::arg("sample_fraction"), nb::arg("strata").none(),
            nb::arg("n_features"), nb::arg("prune"), nb::arg("search"), nb::arg("seed"),
-           nb::arg("held_weights") = nb::none(),
+           nb::arg("held_weights") = nb::none(), nb::arg("quantile") = 0.5,
            nb::sig("def __init__(self, columns: RuleColumns, targets: NDArray[Any], loss: str, "
                    "heads: str, head_size: int, learning_rate: float, l1: float, l2: float, "
                    "max_conditions: int, min_support: float, default_rule: bool, "
                    "units: Singles | None, weights: Floats | None, sample: str, "
                    "sample_fraction: float, strata: Indices | None, n_features: int, prune: bool, "
-                   "search: str, seed: int, held_weights: Floats | None = None) -> None"))
+                   "search: str, seed: int, held_weights: Floats | None = None, "
+                   "quantile: float = 0.5) -> None"))
       .def("grow", grow, nb::arg("n_rules"), nb::arg("patience"), nb::arg("n_jobs"),
            nb::sig("def grow(self, n_rules: int, patience: int, n_jobs: int) -> int"),
            "Add rules; returns how many were added.")

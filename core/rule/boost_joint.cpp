@@ -62,7 +62,7 @@ std::vector<float> RuleBooster::chosen_rows(const std::vector<std::int32_t>& out
 }
 
 bool RuleBooster::grow_joint(Growing& rule, int n_jobs, Poll poll) {
-  rule.outputs = all_outputs_;
+  rule.outputs = all_views_;
   JointStats stats = loss_.joint_stats();
   std::vector<float> rows;
   JointSums totals = joint_totals();

@@ -23,6 +23,7 @@ struct BoostSettings {
   LossKind loss = LossKind::logistic;
   HeadKind heads = HeadKind::single;
   std::int64_t head_size = 1;  // outputs of a partial head
+  double quantile = 0.5;
   double learning_rate = 0.3;
   NewtonScore score;
   int max_conditions = 4;
@@ -62,7 +63,7 @@ class RuleBooster {
  private:
   struct Growing {
     std::vector<RuleCondition> conditions;
-    std::vector<std::int32_t> outputs;
+    std::vector<std::int32_t> outputs;       // views of them, until it is finished
     std::vector<std::vector<double>> heads;  // after each condition, of each output
   };
   bool add_rule(int n_jobs, Poll poll);
@@ -72,24 +73,30 @@ class RuleBooster {
   RuleCandidate best_first(const std::vector<std::int32_t>& columns, int n_jobs, Poll poll);
   // The same where records are drawn: an output's best condition holds until a rule is found for it.
   RuleCandidate best_of_samples(int n_jobs, Poll poll);
-  void draw_sample(std::int32_t output);
-  void begin_sample(std::int32_t output);
-  RuleCandidate best_by_bounds(OutputBounds bounds, std::int32_t output, const StatSums& totals,
+  void draw_sample(std::int32_t view);
+  void begin_sample(std::int32_t view);
+  RuleCandidate best_by_bounds(OutputBounds bounds, std::int32_t view, const StatSums& totals,
                                const std::vector<std::int32_t>& columns, const RuleCandidate& floor,
                                int n_jobs, Poll poll);
   void start_bounds(const BoostTargets& targets);
   RuleCandidate best_next(const RuleCandidate& current, int n_jobs, Poll poll);
-  bool narrow_bounds(std::int32_t output);
+  bool narrow_bounds(std::int32_t view);
   bool draws_columns() const {
     return settings_.n_features > 0 && settings_.n_features < search_.columns().n_columns;
   }
+  // Whether anything is drawn: a rule that is found may not be found again.
+  bool draws() const { return settings_.sample != SampleKind::none || draws_columns(); }
   const std::vector<std::int32_t>& draw_columns();
-  StatSums totals(std::int64_t output) const;
-  void note_changes(std::int32_t output, double step, bool only_covered);
+  StatSums totals(std::int64_t view) const;
+  // What candidates of a view are scored by.
+  NewtonScore score_of(std::int32_t view) const {
+    return settings_.score.signed_as(loss_.sign(view));
+  }
+  void note_changes(std::int32_t view, const StatPair* changes, double step, bool only_covered);
   void prune(Growing& rule);
-  void finish(Growing& rule);
+  bool finish(Growing& rule);  // false if its head is 0
   RuleCandidate best_single(const std::vector<std::int32_t>& columns,
-                            const std::vector<std::int32_t>& outputs,
+                            const std::vector<std::int32_t>& views,
                             const std::vector<StatSums>& sums, const RuleCandidate& floor,
                             int n_jobs, Poll poll);
   JointSums joint_totals() const;
@@ -101,10 +108,13 @@ class RuleBooster {
   std::int64_t n_outputs_;
   const float* units_;
   BoostLoss loss_;
+  std::int64_t n_views_;
   RuleSearch search_;
   RuleSampler sampler_;
   BoostedRules rules_;
-  std::vector<std::int32_t> held_out_, covered_, drawn_columns_, shuffled_, all_outputs_;
+  std::vector<std::int32_t> held_out_, covered_, drawn_columns_, shuffled_;
+  // Candidates are of views; a loss without a kink has one of each output.
+  std::vector<std::int32_t> all_views_;
   bool lazy_ = false;  // whether outputs that did not change need not be looked at again
   ColumnBounds bounds_;
   // Whether each output's next rule has a sample of its own, drawn when its last rule was found.

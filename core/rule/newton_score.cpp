@@ -118,7 +118,9 @@ struct ConditionSearch {
       RuleCandidate candidate;
       candidate.covered = side.at(k);
       candidate.score = score(candidate.covered);
-      if (!(candidate.score > 0) || candidate.score < best.score || !scan.divides(k)) continue;
+      if (!(candidate.score > 0) || candidate.score < best.score || !scan.divides(k) ||
+          !score.allows(candidate.covered))
+        continue;
       const double n = scan.n_stored_side(k);
       candidate.n_covered = other ? scan.n_known() - n : n;
       if (candidate.n_covered < score.min_support) continue;

@@ -11,6 +11,8 @@ from oracles.rules import MISSING, NOMINAL, ORDINAL, BoostProblem, Setting
 from tacit import _core
 
 LOSSES = ("logistic", "squared", "squared_hinge", "example_logistic", "softmax")
+LOSSES += ("absolute", "quantile", "poisson")
+NUMBER_LOSSES = ("squared", "absolute", "quantile", "poisson")
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,12 @@ def predominants(draw, table):
 
 @st.composite
 def settings_of_boosting(draw, n_outputs, losses=LOSSES):
-    heads = draw(st.sampled_from(["single", "partial", "complete"]))
+    loss = draw(st.sampled_from(losses))
+    kinked = loss in rule_oracle.KINKED
+    heads = "single" if kinked else draw(st.sampled_from(["single", "partial", "complete"]))
     return Setting(
-        loss=draw(st.sampled_from(losses)),
+        loss=loss,
+        quantile=draw(st.sampled_from([0.25, 0.5, 0.9])) if loss == "quantile" else 0.5,
         heads=heads,
         head_size=draw(st.integers(1, n_outputs)),
         learning_rate=draw(st.sampled_from([0.1, 0.3, 1.0])),
@@ -80,8 +85,9 @@ def boost_problems(draw, weighted=False, losses=LOSSES):
     table = draw(coded_tables())
     m, n_outputs = table.n_records, draw(st.integers(1, 4))
     setting = draw(settings_of_boosting(n_outputs, losses))
-    if setting.loss == "squared":
-        numbers = st.integers(-16, 16).map(lambda k: k / 4)
+    if setting.loss in NUMBER_LOSSES:
+        least = 0 if setting.loss == "poisson" else -16
+        numbers = st.integers(least, 16).map(lambda k: k / 4)
         targets = draw(hnp.arrays(np.float64, (m, n_outputs), elements=numbers))
     elif setting.loss == "softmax":
         classes = draw(hnp.arrays(np.int64, m, elements=st.integers(0, n_outputs - 1)))
@@ -111,6 +117,7 @@ def boost(problem, predominant=None, *, n_rules=4, n_jobs=1, seed=0, patience=0,
         "prune": False,
         "search": "exact",
         "seed": seed,
+        "quantile": setting.quantile,
     } | options
     booster = _core.RuleBooster(
         columns=table.columns(predominant),

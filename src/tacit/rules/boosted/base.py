@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -11,18 +11,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import count_jobs
-from tacit.parameters import check_choice, make_generator, store_parameters
+from tacit.parameters import check_choice, make_generator
 from tacit.rules.base import RuleModel
 from tacit.rules.boosted.explanation import Explanation
 from tacit.rules.boosted.growth import Growth
 from tacit.rules.boosted.rule_arrays import RuleArrays
 from tacit.rules.boosted.rule_set import RuleSet
-from tacit.rules.boosted.settings import LOSSES, check_parameters, choose_loss
+from tacit.rules.boosted.settings import (
+    LOSSES,
+    NUMBER_LOSSES,
+    check_numbers,
+    check_parameters,
+    choose_loss,
+)
 from tacit.table.inputs import one_record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from tacit.listing import Listing
@@ -40,37 +44,8 @@ class BoostedRules(RuleModel):
     rules_: RuleSet
     _target_type: str
     _target_types: ClassVar[tuple[str, ...]]
+    loss: str
     _loss: str
-
-    def __init__(
-        self,
-        n_rules: int = 500,
-        *,
-        heads: Literal["single", "partial", "complete"] = "single",
-        head_size: int | None = None,
-        learning_rate: float = 0.3,
-        max_conditions: int | None = 4,
-        min_support: float = 1,
-        l1: float = 0.0,
-        l2: float = 1.0,
-        algorithm: Literal["exact", "histogram"] = "exact",
-        n_bins: int = 32,
-        binning: Literal["frequency", "width"] = "frequency",
-        defaults: Any = "auto",
-        kinds: Mapping[Any, str] | None = None,
-        sample: Literal["none", "bagging", "subsample"] = "none",
-        sample_fraction: float | None = None,
-        feature_fraction: str | float | None = None,
-        prune: bool = False,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 50,
-        default_rule: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
 
     # Steps of fit
 
@@ -93,7 +68,8 @@ class BoostedRules(RuleModel):
         bins = (self.binning, self.n_bins) if self.algorithm == "histogram" else None
         training = self._read_training(X, y, sample_weight, bins)
         targets = training.targets
-        self._loss = choose_loss(getattr(self, "loss", "squared"), targets)
+        self._loss = choose_loss(self.loss, targets)
+        check_numbers(self._loss, targets)
         generator = make_generator(self.random_state)
         growth = Growth(self, training.columns, targets, training.weights, self._loss, generator)
         grown = growth.rules()
@@ -227,7 +203,7 @@ class BoostedRules(RuleModel):
 
     def _restore(self, facts: dict[str, Any], state: State) -> None:
         self._target_type = check_choice(facts["kind"], "kind", self._target_types)
-        self._loss = check_choice(facts["loss"], "loss", LOSSES)
+        self._loss = check_choice(facts["loss"], "loss", (*LOSSES, *NUMBER_LOSSES))
         self._restore_outputs(facts, state)
         self._set_rules(RuleArrays.checked(state, len(self._features.names), len(self._labels())))
         losses = state["validation_losses"]

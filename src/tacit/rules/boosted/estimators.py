@@ -317,8 +317,8 @@ def _best_codes(decisions: NDArray[np.float64]) -> NDArray[np.int64]:
 class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
     """Rules that are added up to predict numbers.
 
-    Each rule lowers the squared error of all rules before it as much as it can. See
-    :class:`BoostedRulesClassifier` for what a rule is.
+    Each rule lowers the squared error, or another loss, of all rules before it as much as it can.
+    See :class:`BoostedRulesClassifier` for what a rule is.
 
     Several outputs count alike, whatever their units: each is multiplied by a power of two that
     makes it about as wide as the widest, in whose unit gains and losses are. With `l1`, which is in
@@ -326,14 +326,26 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_rules, heads, head_size, learning_rate, max_conditions, min_support, l1, l2, algorithm
+    n_rules, heads, head_size
         As for :class:`BoostedRulesClassifier`.
+    loss : {"squared", "absolute", "quantile", "poisson"}
+        What rules lower. "squared" leads to means, "absolute" to medians, which do not mind
+        outliers, and "quantile" to a `quantile`. "poisson" is for counts and other numbers of at
+        least 0: scores are logarithms of what is predicted. Rules of "absolute" and "quantile" are
+        found by signs of residuals, add what the median (quantile) of the residuals of the records
+        that they cover is, and are for one output each (``heads="single"``).
+    quantile : float, optional
+        For ``loss="quantile"`` the fraction of records that predictions are to be above.
+    learning_rate, max_conditions, min_support, l1, l2, algorithm
+        As for :class:`BoostedRulesClassifier`. With "absolute" and "quantile", `l1` and `l2` change
+        which rules are chosen, and not what these add.
     n_bins, binning, defaults, kinds, sample, sample_fraction, feature_fraction, prune
         Likewise.
     early_stopping, validation_fraction, n_iter_no_change, random_state, n_jobs, verbose
         Likewise.
     default_rule : bool, default True
-        Whether all records start with the mean; else with zero.
+        Whether all records start with the mean, the median or quantile, or the logarithm of the
+        mean, as the loss asks; else with zero.
 
     Attributes
     ----------
@@ -352,6 +364,14 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
     >>> model = tacit.BoostedRulesRegressor(n_rules=100, l2=0.0).fit(X, [1.0, 2.0, 10.0, 12.0])
     >>> model.predict({"age": [3, 41]}).round(2)
     array([ 1., 12.])
+
+    Nine of ten waits are to be at most what is predicted:
+
+    >>> X = {"queue": ["short", "long"] * 51}
+    >>> waits = [minutes * factor for minutes in range(1, 52) for factor in (1.0, 3.0)]
+    >>> model = tacit.BoostedRulesRegressor(loss="quantile", quantile=0.9).fit(X, waits)
+    >>> model.predict({"queue": ["short", "long"]}).round(1)
+    array([ 46., 138.])
     """
 
     _kind = "boosted_rules_regressor"
@@ -359,6 +379,44 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
     _target_tags = ("multi_output",)
 
     _names: list[str]
+
+    def __init__(
+        self,
+        n_rules: int = 500,
+        *,
+        heads: Literal["single", "partial", "complete"] = "single",
+        head_size: int | None = None,
+        loss: Literal["squared", "absolute", "quantile", "poisson"] = "squared",
+        quantile: float | None = None,
+        learning_rate: float = 0.3,
+        max_conditions: int | None = 4,
+        min_support: float = 1,
+        l1: float = 0.0,
+        l2: float = 1.0,
+        algorithm: Literal["exact", "histogram"] = "exact",
+        n_bins: int = 32,
+        binning: Literal["frequency", "width"] = "frequency",
+        defaults: Any = "auto",
+        kinds: Mapping[Any, str] | None = None,
+        sample: Literal["none", "bagging", "subsample"] = "none",
+        sample_fraction: float | None = None,
+        feature_fraction: str | float | None = None,
+        prune: bool = False,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        default_rule: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        store_parameters(self, locals())
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn wants to know."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = self.loss == "poisson"
+        return tags
 
     def _read_target(self, y: Any, n_records: int) -> Targets:
         return read_outputs(y, n_records)
@@ -383,17 +441,23 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
         -------
         ndarray of shape (n_records,), or (n_records, n_outputs) if y had two dimensions
         """
-        decisions = self._decide(X)
-        return decisions[:, 0] if self._target_type == "number" else decisions
+        numbers = self._numbers(self._decide(X))
+        return numbers[:, 0] if self._target_type == "number" else numbers
+
+    def _numbers(self, decisions: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the numbers that scores stand for."""
+        return np.asarray(np.exp(decisions)) if self._loss == "poisson" else decisions
 
     def _predicted(self, decisions: NDArray[np.float64]) -> list[Any]:
+        numbers = self._numbers(decisions)
         if self._target_type == "number":
-            return list(decisions[:, 0].tolist())
-        return [tuple(row) for row in decisions.tolist()]
+            return list(numbers[:, 0].tolist())
+        return [tuple(row) for row in numbers.tolist()]
 
     def _headline(self) -> str:
         shown = ", ".join(self._names[:6]) + (", …" if len(self._names) > 6 else "")
-        return f"numbers: {shown}"
+        how = "; scores are their logarithms" if self._loss == "poisson" else ""
+        return f"numbers: {shown}{how}"
 
     def _learnt(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts, arrays = super()._learnt()

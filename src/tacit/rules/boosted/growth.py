@@ -11,7 +11,7 @@ from tacit import _core
 from tacit.machine import count_jobs
 from tacit.progress import show_progress
 from tacit.rules.boosted.rule_arrays import RuleArrays
-from tacit.rules.boosted.settings import count_weights, kernel_settings
+from tacit.rules.boosted.settings import KINKED_LOSSES, count_weights, kernel_settings
 from tacit.rules.boosted.validation import folds, hold_out
 from tacit.rules.scaling import exponent
 
@@ -81,7 +81,14 @@ class Growth:
             return Grown(RuleArrays.empty(default_scores), np.zeros(0), held)
         values, default_rule = self.targets.values[varied], bool(self.model.default_rule)
         # A penalty of sizes is one for all outputs, so that all of them must have one unit.
-        scaled = _Scaled.of(values, used, self.loss, default_rule, one_unit=self.model.l1 > 0)
+        scaled = _Scaled.of(
+            values,
+            used,
+            self.loss,
+            default_rule,
+            quantile=getattr(self.model, "quantile", None),
+            one_unit=self.model.l1 > 0,
+        )
         grown = self._run(scaled, held, used, what)
         arrays = scaled.unscaled(grown)
         default_scores[varied] = arrays["default_scores"] + scaled.centre
@@ -114,6 +121,8 @@ class Growth:
     def _constant_scores(self, used: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return scores of outputs as if they were constant: sure, but for half a record."""
         first: NDArray[np.float64] = self.targets.values[:, 0].astype(np.float64)
+        if self.loss == "poisson":
+            return np.log(first, out=np.zeros_like(first), where=first > 0)
         if self.targets.values.dtype == np.float64:
             return first
         size = 0.5 if self.loss in _SQUARED else float(np.log1p(2 * used.sum()))
@@ -156,13 +165,15 @@ class _Scaled(NamedTuple):
     """Targets as the kernel takes them: scores are the kernel's divided by 2**shift, plus `centre`.
 
     The squared losses estimate labels as 0 and 1, and a decision is above zero for a label. Sums of
-    numbers are finest around zero, where the default rule is the mean itself; and whether they are
-    dollars or millions of them must make no difference, nor for one output beside another.
+    numbers are finest around zero, where the default rule is the mean itself (the median, the
+    quantile); and whether they are dollars or millions of them must make no difference, nor for one
+    output beside another. The Poisson loss takes numbers as they are.
     """
 
     values: NDArray[Any]
     centre: NDArray[np.float64]
     shift: NDArray[np.int32]
+    degree: int  # of the loss: numbers twice as large have a loss 2**degree times as large
 
     @staticmethod
     def of(
@@ -171,24 +182,33 @@ class _Scaled(NamedTuple):
         loss: str,
         default_rule: bool,
         *,
+        quantile: float | None,
         one_unit: bool,
     ) -> _Scaled:
         n = len(values)
-        if values.dtype != np.float64:
-            centre = np.full(n, -0.5 if loss in _SQUARED else 0.0)
-            return _Scaled(values, centre, np.zeros(n, np.int32))
+        if values.dtype != np.float64 or loss == "poisson":
+            half = values.dtype != np.float64 and loss in _SQUARED
+            return _Scaled(values, np.full(n, -0.5 if half else 0.0), np.zeros(n, np.int32), 0)
         used = np.ldexp(used, -exponent(used))
-        centre = values @ used / used.sum() if default_rule else np.zeros(n)
+        centre = np.zeros(n)
+        if default_rule and loss in KINKED_LOSSES:
+            # Near the quantile will do: it is a number that occurs, so that ties stay ties.
+            known = values[:, used > 0]
+            centre = np.quantile(known, quantile or 0.5, axis=1, method="inverted_cdf")
+        elif default_rule:
+            centre = values @ used / used.sum()
         values = values - centre[:, None]
         shift = -np.frexp(np.abs(values).max(axis=1))[1].astype(np.int32)
-        if one_unit:
+        degree = 1 if loss in KINKED_LOSSES else 2
+        if one_unit and degree == 2:
             shift[:] = shift.min()
-        return _Scaled(np.ldexp(values, shift[:, None]), centre, shift)
+        return _Scaled(np.ldexp(values, shift[:, None]), centre, shift, degree)
 
     def penalty(self, l1: float) -> float:
         """Return the penalty of sizes for targets as they are here."""
+        unit = self.shift.min() if self.degree == 2 else 0  # in which gradients are
         with np.errstate(over="ignore"):
-            return float(np.minimum(np.ldexp(l1, self.shift.min()), _MOST_PENALTY)) if l1 else 0.0
+            return float(np.minimum(np.ldexp(l1, unit), _MOST_PENALTY)) if l1 else 0.0
 
     def unscaled(self, rules: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """Return rules in the scale of the numbers themselves; default scores lack the centre.
@@ -197,9 +217,10 @@ class _Scaled(NamedTuple):
         matter: those of tiny numbers stay in a larger unit, where their squares are not zero.
         """
         unit = int(self.shift.min())
+        power = 2 * min(unit, _MOST_SHIFT) if self.degree == 2 else 0
         return rules | {
             "scores": np.ldexp(rules["scores"], -self.shift[rules["outputs"]]),
             "default_scores": np.ldexp(rules["default_scores"], -self.shift),
-            "gain": np.ldexp(rules["gain"], -2 * min(unit, _MOST_SHIFT)),
-            "losses": np.ldexp(rules["losses"], -2 * unit),
+            "gain": np.ldexp(rules["gain"], -power),
+            "losses": np.ldexp(rules["losses"], -self.degree * unit),
         }

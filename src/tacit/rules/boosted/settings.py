@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from tacit.table.targets import Targets
 
 __all__ = [
+    "KINKED_LOSSES",
     "LOSSES",
+    "NUMBER_LOSSES",
     "PREDICTIONS",
+    "check_numbers",
     "check_parameters",
     "choose_loss",
     "count_weights",
@@ -27,9 +30,12 @@ __all__ = [
 ]
 
 LOSSES = ("logistic", "squared", "squared_hinge", "example_logistic", "softmax")
+NUMBER_LOSSES = ("squared", "absolute", "quantile", "poisson")
+KINKED_LOSSES = ("absolute", "quantile")  # rules add what a median or quantile of records lacks
 PREDICTIONS = ("hamming", "subset", "example_f1")
 MOST_CONDITIONS = 255
 _MOST_RULES = 2**31 - 1
+_MOST_COUNT = 1e30  # of the Poisson loss: sums of floats stay finite
 _MOST_UNITS = 16  # the kernel counts records up to so many times
 
 
@@ -67,12 +73,29 @@ def check_parameters(model: Any) -> None:
         )
     check_number(model.validation_fraction, "validation_fraction", 0.0, 1.0, above=True, below=True)
     check_int(model.n_iter_no_change, "n_iter_no_change", 0)
-    if hasattr(model, "loss"):
+    if hasattr(model, "quantile"):
+        _check_number_loss(model)
+    else:
         check_choice(model.loss, "loss", ("auto", *LOSSES))
         check_choice(model.prediction, "prediction", PREDICTIONS)
         if model.calibration is not None:
             check_choice(model.calibration, "calibration", ("isotonic",))
     count_jobs(model.n_jobs)
+
+
+def _check_number_loss(model: Any) -> None:
+    check_choice(model.loss, "loss", NUMBER_LOSSES)
+    if model.loss in KINKED_LOSSES and model.heads != "single":
+        raise InputError(
+            f"heads must be 'single' with loss={model.loss!r}, got {model.heads!r}: its rules are "
+            "for one output each"
+        )
+    if model.loss == "quantile":
+        if model.quantile is None:
+            raise InputError("quantile must be given with loss='quantile', such as quantile=0.9")
+        check_number(model.quantile, "quantile", 0.0, 1.0, above=True, below=True)
+    elif model.quantile is not None:
+        raise InputError(f"quantile is for loss='quantile' only; loss is {model.loss!r}")
 
 
 def _check_feature_fraction(fraction: Any) -> None:
@@ -90,12 +113,29 @@ def _check_feature_fraction(fraction: Any) -> None:
 def choose_loss(loss: str, targets: Targets) -> str:
     """Return the loss that "auto" stands for; of two classes, softmax is the logistic loss."""
     if targets.type in ("number", "numbers"):
-        return "squared"
+        return "squared" if loss == "auto" else loss
     if loss == "softmax" and targets.type == "multilabel":
         raise InputError("loss='softmax' is for one class a record; y has labels, 0 or 1 each")
     if targets.type == "multiclass" and loss == "auto":
         return "softmax"
     return "logistic" if loss in ("auto", "softmax") and targets.type != "multiclass" else loss
+
+
+def check_numbers(loss: str, targets: Targets) -> None:
+    """Refuse numbers that a loss is not for."""
+    if loss != "poisson":
+        return
+    for name, numbers in zip(targets.labels.tolist(), targets.values, strict=True):
+        which = "" if targets.type == "number" else f" of output {name!r}"
+        if numbers.min() < 0 or numbers.max() > _MOST_COUNT:
+            wrong = numbers[(numbers < 0) | (numbers > _MOST_COUNT)][0]
+            raise InputError(
+                f"y: loss='poisson' is for numbers from 0 to {_MOST_COUNT:g}, got {wrong:g}{which}"
+            )
+        if not numbers.any():
+            raise InputError(
+                f"y: all numbers{which} are 0; loss='poisson' needs one that is more at least"
+            )
 
 
 def kernel_settings(
@@ -120,6 +160,7 @@ def kernel_settings(
         "n_features": _n_features(model.feature_fraction, n_columns),
         "prune": bool(model.prune),
         "search": model.algorithm,
+        "quantile": float(getattr(model, "quantile", None) or 0.5),
     }
 
 
