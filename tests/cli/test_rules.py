@@ -108,6 +108,22 @@ def test_numbers(run, people, one_target, tmp_path):
     np.testing.assert_allclose(applied["prediction"], model.predict(X))
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{"loss": "absolute"}, {"loss": "quantile", "quantile": 0.8}, {"loss": "poisson"}],
+)
+def test_losses_of_numbers(run, people, one_target, tmp_path, settings):
+    saved = tmp_path / "age.tacit"
+    options = [word for name, value in settings.items() for word in (f"--{name}", value)]
+    options += ["--regress", "-n", 20, "--test-fraction", 0, "-o", saved]
+    run("rules", one_target, "--target", "age", *options)
+    X = people.drop("age", "flies", "cooks")
+    model = tacit.BoostedRulesRegressor(n_rules=20, random_state=0, **settings)
+    applied = pl.read_csv(run("predict", saved, one_target).stdout.encode())
+    expected = model.fit(X, people["age"]).predict(X)
+    np.testing.assert_allclose(applied["prediction"], expected)
+
+
 def test_an_output_has_the_name_of_its_column(run, one_target):
     printed = run("rules", one_target, "--target", "age", "--regress", "-n", 5)
     assert "numbers: age" in printed.stdout
@@ -299,6 +315,10 @@ def test_a_table_and_weights(run, people, tmp_path):
         (["--target", "rich", "--feature-fraction", "1.5"], "--feature-fraction must be"),
         (["--target", "rich", "--learning-rate", "0"], "--learning-rate must be"),
         (["--target", "rich", "--regress", "--loss", "softmax"], "does not go with --regress"),
+        (["--target", "rich", "--loss", "poisson"], "poisson is for --regress"),
+        (["--target", "rich", "--quantile", "0.5"], "is for --regress"),
+        (["--target", "age", "--regress", "--loss", "quantile"], "--quantile must be given"),
+        (["--target", "age", "--regress", "--quantile", "0.5"], "--quantile is for loss="),
         (["--target", "rich", "--test-fraction", "0.001"], "leaves none on one side"),
         (["--target", "rich", "-o", "model.txt"], "must end in"),
         (["--target", "rich", "--regress"], "--target"),

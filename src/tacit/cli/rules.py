@@ -17,11 +17,13 @@ from tacit.cli.output import json_label, make_console, print_json, print_written
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid, score_rows
 from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
+from tacit.rules.boosted.settings import NUMBER_LOSSES
 
 __all__ = ["COMMAND", "rules"]
 
 _rules_option = partial(typer.Option, rich_help_panel="How rules are learnt")
 _ENDINGS = (".tacit", ".html", *PICTURES, *FRAMES)
+_OF_NUMBERS = ("quantile",)
 _MANY_CLASSES = 20  # numbers beyond so many are hardly classes
 
 Targets = Annotated[
@@ -65,8 +67,26 @@ Heads = Annotated[
     _rules_option(help="A rule adds to the score of one class or label, of some, or of all."),
 ]
 Loss = Annotated[
-    Literal["auto", "logistic", "squared", "squared_hinge", "example_logistic", "softmax"] | None,
-    _rules_option(help="What boosted rules minimise."),
+    Literal[
+        "auto",
+        "logistic",
+        "squared",
+        "squared_hinge",
+        "example_logistic",
+        "softmax",
+        "absolute",
+        "quantile",
+        "poisson",
+    ]
+    | None,
+    _rules_option(
+        help="What boosted rules minimise; the last three, and squared, with --regress: medians, a "
+        "--quantile, counts."
+    ),
+]
+Quantile = Annotated[
+    float | None,
+    _rules_option(help="The fraction of numbers to be below predictions, for --loss quantile."),
 ]
 LearningRate = Annotated[float | None, _rules_option(help="The factor of each rule's score.")]
 L2 = Annotated[float | None, _rules_option("--l2", help="Ridge penalty of scores.")]
@@ -103,6 +123,7 @@ def rules(
     criterion: Criterion = None,
     heads: Heads = None,
     loss: Loss = None,
+    quantile: Quantile = None,
     learning_rate: LearningRate = None,
     l2: L2 = None,
     algorithm: Algorithm = None,
@@ -133,10 +154,11 @@ def rules(
     and precision.
 
     Example: `tacit rules adult.csv --target income --n-rules 200 --top 10 -o rules.csv`
+    Example: `tacit rules waits.csv --target minutes --regress --loss quantile --quantile 0.9`
     """
     given = {
-        "criterion": criterion, "heads": heads, "loss": loss, "learning_rate": learning_rate,
-        "l2": l2, "algorithm": algorithm, "feature_fraction": _fraction(feature_fraction),
+        "criterion": criterion, "heads": heads, "loss": loss, "quantile": quantile,
+        "learning_rate": learning_rate, "l2": l2, "algorithm": algorithm, "feature_fraction": _fraction(feature_fraction),
         "sample": sample, "prediction": prediction, "max_conditions": max_conditions,
         "n_rules": n_rules, "min_support": min_support, "random_state": random_state,
         "n_jobs": source.n_jobs,
@@ -175,8 +197,12 @@ def _estimator(covering: bool, regress: bool, given: dict[str, Any]) -> Any:
     """Return the estimator that is asked for, after a look at options that it does not have."""
     if covering and regress:
         raise typer.BadParameter("is for classes, not with --regress", param_hint="--covering")
-    if regress and given["loss"] in ("auto", "squared"):
+    loss = given["loss"]
+    if regress and loss == "auto":
         given = {**given, "loss": None}
+    elif loss is not None and loss != "squared" and regress != (loss in NUMBER_LOSSES):
+        text = f"{loss} {'does not go with' if regress else 'is for'} --regress"
+        raise typer.BadParameter(text, param_hint="--loss")
     model: Any
     if covering:
         model, given = tacit.CoveringRulesClassifier(), {**given, "max_rules": given["n_rules"]}
@@ -186,7 +212,8 @@ def _estimator(covering: bool, regress: bool, given: dict[str, Any]) -> Any:
     known, which = model.get_params(), "--regress" if regress else "--covering"
     for name, value in given.items():
         if value is not None and name not in known:
-            text = f"does not go with {which}" if covering or regress else "is for --covering"
+            wanted = "--regress" if name in _OF_NUMBERS else "--covering"
+            text = f"does not go with {which}" if covering or regress else f"is for {wanted}"
             raise typer.BadParameter(text, param_hint=f"--{name.replace('_', '-')}")
     return model.set_params(**{name: x for name, x in given.items() if x is not None})
 
