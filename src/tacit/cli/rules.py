@@ -158,10 +158,10 @@ def rules(
     """
     given = {
         "criterion": criterion, "heads": heads, "loss": loss, "quantile": quantile,
-        "learning_rate": learning_rate, "l2": l2, "algorithm": algorithm, "feature_fraction": _fraction(feature_fraction),
-        "sample": sample, "prediction": prediction, "max_conditions": max_conditions,
-        "n_rules": n_rules, "min_support": min_support, "random_state": random_state,
-        "n_jobs": source.n_jobs,
+        "learning_rate": learning_rate, "l2": l2, "algorithm": algorithm,
+        "feature_fraction": _fraction(feature_fraction), "sample": sample,
+        "prediction": prediction, "max_conditions": max_conditions, "n_rules": n_rules,
+        "min_support": min_support, "random_state": random_state, "n_jobs": source.n_jobs,
     }  # fmt: skip
     model = _estimator(covering, regress, given)
     if bool(target) == (labels is not None):
