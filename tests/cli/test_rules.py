@@ -124,6 +124,32 @@ def test_losses_of_numbers(run, people, one_target, tmp_path, settings):
     np.testing.assert_allclose(applied["prediction"], expected)
 
 
+@pytest.mark.parametrize(
+    ("options", "class_weight"),
+    [
+        (["--class-weight", "balanced"], "balanced"),
+        (["--class-weight", "yes=3", "--class-weight", "no=0.5"], {"yes": 3.0, "no": 0.5}),
+    ],
+)
+def test_weights_of_classes(run, people, one_target, tmp_path, options, class_weight):
+    saved = tmp_path / "rich.tacit"
+    run("rules", one_target, "--target", "rich", "-n", 10, *options, "-o", saved)
+    X = people.drop("rich", "flies", "cooks")
+    model = tacit.BoostedRulesClassifier(n_rules=10, random_state=0, class_weight=class_weight)
+    assert tacit.load(saved).to_text() == model.fit(X, people["rich"]).to_text()
+    other = tacit.BoostedRulesClassifier(n_rules=10, random_state=0).fit(X, people["rich"])
+    assert other.to_text() != model.to_text()
+
+
+def test_weights_of_classes_that_are_numbers(run, people, one_target, tmp_path):
+    saved = tmp_path / "age.tacit"
+    age = int(people["age"][0])
+    run("rules", one_target, "--target", "age", "-n", 5, "--class-weight", f"{age}=9", "-o", saved)
+    X = people.drop("age", "flies", "cooks")
+    model = tacit.BoostedRulesClassifier(n_rules=5, random_state=0, class_weight={age: 9})
+    assert tacit.load(saved).to_text() == model.fit(X, people["age"]).to_text()
+
+
 def test_an_output_has_the_name_of_its_column(run, one_target):
     printed = run("rules", one_target, "--target", "age", "--regress", "-n", 5)
     assert "numbers: age" in printed.stdout
@@ -317,6 +343,10 @@ def test_a_table_and_weights(run, people, tmp_path):
         (["--target", "rich", "--regress", "--loss", "softmax"], "does not go with --regress"),
         (["--target", "rich", "--loss", "poisson"], "poisson is for --regress"),
         (["--target", "rich", "--quantile", "0.5"], "is for --regress"),
+        (["--target", "rich", "--class-weight", "yes"], "neither balanced nor CLASS=WEIGHT"),
+        (["--target", "rich", "--class-weight", "rich=2"], "there is no class 'rich'"),
+        (["--target", "rich", "--class-weight", "yes=-2"], "--class-weight: weights must be"),
+        (["--target", "age", "--regress", "--class-weight", "balanced"], "does not go with"),
         (["--target", "age", "--regress", "--loss", "quantile"], "--quantile must be given"),
         (["--target", "age", "--regress", "--quantile", "0.5"], "--quantile is for loss="),
         (["--target", "rich", "--test-fraction", "0.001"], "leaves none on one side"),

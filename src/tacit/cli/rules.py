@@ -17,6 +17,7 @@ from tacit.cli.output import json_label, make_console, print_json, print_written
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid, score_rows
 from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
+from tacit.errors import did_you_mean
 from tacit.rules.boosted.settings import NUMBER_LOSSES
 
 __all__ = ["COMMAND", "rules"]
@@ -88,6 +89,13 @@ Quantile = Annotated[
     float | None,
     _rules_option(help="The fraction of numbers to be below predictions, for --loss quantile."),
 ]
+ClassWeight = Annotated[
+    list[str] | None,
+    _rules_option(
+        metavar="balanced|CLASS=WEIGHT",
+        help="All classes weigh the same in sum, or one weighs so much more; can be repeated.",
+    ),
+]
 LearningRate = Annotated[float | None, _rules_option(help="The factor of each rule's score.")]
 L2 = Annotated[float | None, _rules_option("--l2", help="Ridge penalty of scores.")]
 Algorithm = Annotated[
@@ -124,6 +132,7 @@ def rules(
     heads: Heads = None,
     loss: Loss = None,
     quantile: Quantile = None,
+    class_weight: ClassWeight = None,
     learning_rate: LearningRate = None,
     l2: L2 = None,
     algorithm: Algorithm = None,
@@ -158,6 +167,7 @@ def rules(
     """
     given = {
         "criterion": criterion, "heads": heads, "loss": loss, "quantile": quantile,
+        "class_weight": _class_weight(class_weight),
         "learning_rate": learning_rate, "l2": l2, "algorithm": algorithm,
         "feature_fraction": _fraction(feature_fraction), "sample": sample,
         "prediction": prediction, "max_conditions": max_conditions, "n_rules": n_rules,
@@ -170,6 +180,8 @@ def rules(
     records = Labelled.of(source, target or [], labels)
     if not regress:
         _hint_at_numbers(records)
+    if isinstance(getattr(model, "class_weight", None), dict):
+        model.set_params(class_weight=_of_classes(model.class_weight, records))
     scores = None
     if test is None and test_fraction > 0:
         known, other = records.split(test_fraction, random_state)
@@ -228,6 +240,38 @@ def _hint_at_numbers(records: Labelled) -> None:
             f"{records.y.name} has {n_classes:,} classes, all numbers; --regress predicts numbers",
             err=True,
         )
+
+
+def _class_weight(texts: list[str] | None) -> Any:
+    """Read "balanced", or weights of classes as they are written."""
+    if not texts or texts == ["balanced"]:
+        return texts[0] if texts else None
+    weights = {}
+    for text in texts:
+        label, _, weight = text.rpartition("=")
+        try:
+            weights[label] = float(weight)
+        except ValueError:
+            label = ""
+        if not label:
+            raise typer.BadParameter(
+                f"{text!r} is neither balanced nor CLASS=WEIGHT", param_hint="--class-weight"
+            )
+    return weights
+
+
+def _of_classes(weights: dict[str, float], records: Labelled) -> dict[Any, float]:
+    """Return weights by the classes themselves instead of how they are written."""
+    if records.several:
+        return dict(weights)  # which fit refuses
+    classes = {str(label): label for label in records.y.unique().to_list() if label is not None}
+    for label in weights:
+        if label not in classes:
+            raise typer.BadParameter(
+                f"there is no class {label!r}{did_you_mean(label, classes)}",
+                param_hint="--class-weight",
+            )
+    return {classes[label]: weight for label, weight in weights.items()}
 
 
 def _fraction(text: str | None) -> Any:

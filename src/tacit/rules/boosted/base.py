@@ -70,8 +70,9 @@ class BoostedRules(RuleModel):
         targets = training.targets
         self._loss = choose_loss(self.loss, targets)
         check_numbers(self._loss, targets)
+        weights = self._record_weights(targets, training.weights)
         generator = make_generator(self.random_state)
-        growth = Growth(self, training.columns, targets, training.weights, self._loss, generator)
+        growth = Growth(self, training.columns, targets, weights, self._loss, generator)
         grown = growth.rules()
         self._target_type = targets.type
         self._keep(targets)
@@ -85,6 +86,12 @@ class BoostedRules(RuleModel):
 
     def _check_parameters(self) -> None:
         check_parameters(self)
+
+    def _record_weights(
+        self, targets: Targets, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64] | None:
+        """Return what records weigh, those of classes included."""
+        return weights
 
     def _set_rules(self, rules: RuleArrays) -> None:
         self.rules_ = RuleSet(rules, self._features, self._labels())

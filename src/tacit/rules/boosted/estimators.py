@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,6 +18,8 @@ from tacit.rules.boosted.calibration import Isotonic, plain_probabilities
 from tacit.rules.boosted.expected_f1 import best_f1_sets
 from tacit.rules.boosted.label_sets import best_sets, check_sets, label_sets
 from tacit.rules.boosted.settings import PREDICTIONS
+from tacit.rules.scaling import refuse_large
+from tacit.table.class_weights import weigh_classes
 from tacit.table.targets import pack_classes, read_labels, read_outputs, unpack_classes
 
 if TYPE_CHECKING:
@@ -51,6 +55,9 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         What rules lower. "auto" is "logistic" for two classes and for labels and "softmax" for
         more classes. "example_logistic" looks at all labels of a record together, log(1 + Σ
         exp(∓score)). For more classes, all but "softmax" take one class against the rest.
+    class_weight : dict or "balanced", optional
+        Weights of classes, times those of the records; "balanced" gives all classes the same sum.
+        Not for labels.
     learning_rate : float, default 0.3
         What is left of the best score of a rule, so that no rule decides alone.
     max_conditions : int, optional
@@ -150,6 +157,7 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         heads: Literal["single", "partial", "complete"] = "single",
         head_size: int | None = None,
         loss: str = "auto",
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         learning_rate: float = 0.3,
         max_conditions: int | None = 4,
         min_support: float = 1,
@@ -185,6 +193,19 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
 
     def _read_target(self, y: Any, n_records: int) -> Targets:
         return read_labels(y, n_records)
+
+    def _record_weights(
+        self, targets: Targets, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64] | None:
+        if self.class_weight is None:
+            return weights
+        if targets.codes is None:
+            raise InputError("class_weight is for one class a record; y has labels, 0 or 1 each")
+        codes, n = targets.codes, len(targets.labels)
+        totals = partial(_class_totals, weights, codes, n)
+        weights = weigh_classes(self.class_weight, targets.labels, codes, weights, totals)
+        refuse_large(weights, "class_weight")
+        return weights
 
     def _keep(self, targets: Targets) -> None:
         self.classes_ = targets.labels
@@ -306,6 +327,15 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         self._sets = check_sets(state, n_outputs)
         plain = "hamming" if self._sets is None else "subset"  # of files that do not say
         self._prediction = check_choice(facts.get("prediction", plain), "prediction", PREDICTIONS)
+
+
+def _class_totals(
+    weights: NDArray[np.float64] | None, codes: NDArray[np.int32], n_classes: int
+) -> NDArray[np.float64]:
+    """Return what the records of each class weigh; the sums do not depend on their order."""
+    if weights is None:
+        return np.bincount(codes, minlength=n_classes).astype(np.float64)
+    return np.array([math.fsum(weights[codes == k]) for k in range(n_classes)])
 
 
 def _best_codes(decisions: NDArray[np.float64]) -> NDArray[np.int64]:

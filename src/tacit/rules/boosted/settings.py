@@ -77,6 +77,10 @@ def check_parameters(model: Any) -> None:
         _check_number_loss(model)
     else:
         check_choice(model.loss, "loss", ("auto", *LOSSES))
+        if not (isinstance(model.class_weight, dict) or model.class_weight in (None, "balanced")):
+            raise InputError(
+                f"class_weight must be 'balanced', a dict or None, got {model.class_weight!r}"
+            )
         check_choice(model.prediction, "prediction", PREDICTIONS)
         if model.calibration is not None:
             check_choice(model.calibration, "calibration", ("isotonic",))
