@@ -74,7 +74,7 @@ bool RuleBooster::grow_joint(Growing& rule, int n_jobs, Poll poll) {
     if (!best.valid() || !(best.score > score)) break;
     score = best.score;
     rule.conditions.push_back(best.condition);
-    search_.add(best.condition, best.n_covered);
+    add_condition(best);
     totals = joint_totals();
     const JointScan all(loss_.joint_stats(), settings_.score, 1);
     // The first condition decides which outputs a partial head is about.

@@ -18,6 +18,7 @@ RuleBooster::RuleBooster(const RuleColumns& columns, BoostTargets targets, std::
       search_(columns, units),
       sampler_(settings.sample, settings.sample_fraction, columns.n_records, units, strata,
                settings.seed),
+      limits_(settings_.limits),
       lazy_(settings.heads == HeadKind::single && settings.sample == SampleKind::none &&
             loss_.decomposable()),
       bounds_(lazy_ ? n_views_ : 0, columns.n_columns, settings.score),
@@ -115,16 +116,40 @@ const std::vector<std::int32_t>& RuleBooster::draw_columns() {
   const auto n = static_cast<std::size_t>(settings_.n_features);
   const std::vector<std::int32_t>& active = search_.active();
   const auto n_columns = static_cast<std::size_t>(search_.columns().n_columns);
-  if (n == 0 || n >= n_columns) return active;
-  if (shuffled_.empty()) {
-    shuffled_.resize(n_columns);
-    std::iota(shuffled_.begin(), shuffled_.end(), 0);
+  const bool all = n == 0 || n >= n_columns;
+  if (limits_.narrowed()) {
+    drawn_columns_ = limits_.allowed();
+    if (!all && n < drawn_columns_.size()) {
+      std::vector<std::int32_t> some = drawn_columns_;
+      sampler_.draw(some, n, drawn_columns_);
+    }
+  } else if (all) {
+    return active;
+  } else {
+    if (shuffled_.empty()) {
+      shuffled_.resize(n_columns);
+      std::iota(shuffled_.begin(), shuffled_.end(), 0);
+    }
+    sampler_.draw(shuffled_, n, drawn_columns_);
   }
-  sampler_.draw(shuffled_, n, drawn_columns_);
   std::erase_if(drawn_columns_, [&](std::int32_t c) {
     return !std::binary_search(active.begin(), active.end(), c);
   });
   return drawn_columns_;
+}
+
+void RuleBooster::add_condition(const RuleCandidate& candidate) {
+  search_.add(candidate.condition, candidate.n_covered);
+  limits_.add(candidate.condition, search_.columns().n_columns);
+}
+
+bool RuleBooster::refused(const Growing& rule, const std::vector<double>& head) const {
+  const auto has = [&](int sign) {
+    return std::any_of(head.begin(), head.end(), [&](double s) { return s * sign > 0; });
+  };
+  if (!has(1) && !has(-1)) return true;
+  return std::any_of(rule.conditions.begin(), rule.conditions.end(),
+                     [&](const auto& condition) { return has(-settings_.limits.sign(condition)); });
 }
 
 RuleCandidate RuleBooster::best_single(const std::vector<std::int32_t>& columns,
@@ -140,20 +165,20 @@ RuleCandidate RuleBooster::best_single(const std::vector<std::int32_t>& columns,
                            if (of_all) {
                              for (std::size_t k = 0; k < views.size(); ++k) {
                                histograms_->scan_root(views[k], c, sums[k], scan);
-                               best_condition(scan, c, views[k], score_of(views[k]), best);
+                               consider(scan, c, views[k], best);
                              }
                              return;
                            }
                            if (once) {
                              search_.sum_drawn(c, loss_.stats(views[0]), sums[0], scan);
-                             best_condition(scan, c, views[0], score_of(views[0]), best);
+                             consider(scan, c, views[0], best);
                              return;
                            }
                            search_.list(c, scan);
                            if (scan.size() == 0) return;
                            for (std::size_t k = 0; k < views.size(); ++k) {
                              scan.sum(loss_.stats(views[k]), sums[k]);
-                             best_condition(scan, c, views[k], score_of(views[k]), best);
+                             consider(scan, c, views[k], best);
                            }
                          });
 }
@@ -163,7 +188,6 @@ RuleCandidate RuleBooster::best_by_bounds(OutputBounds bounds, std::int32_t view
                                           const std::vector<std::int32_t>& columns,
                                           const RuleCandidate& floor, int n_jobs, Poll poll) {
   const bool of_all = search_.mask().n_conditions() == 0 && histograms_;
-  const NewtonScore score = score_of(view);
   if (of_all) histograms_->prepare(view, loss_.stats(view));
   const auto scan_column = [&](ColumnScan& scan, std::int32_t c, RuleCandidate& best) {
     if (bounds.most(c, totals) < best.score) return;
@@ -173,7 +197,7 @@ RuleCandidate RuleBooster::best_by_bounds(OutputBounds bounds, std::int32_t view
       search_.list(c, scan);
       scan.sum(loss_.stats(view), totals);
     }
-    best_condition(scan, c, view, score, best);
+    consider(scan, c, view, best);
     bounds.learn(c, scan);
   };
   // The most promising column sets the mark; few others reach it.
@@ -297,13 +321,12 @@ RuleCandidate RuleBooster::best_next(const RuleCandidate& current, int n_jobs, P
   RuleCandidate floor;  // a longer rule must be better by its score
   floor.score = current.score;
   if (histograms_) {
-    const NewtonScore score = score_of(current.output);
     histograms_->narrow(current.output, loss_.stats(current.output), search_.mask(),
                         search_.rows());
     return best_of_columns(search_, columns, floor, n_jobs, poll,
                            [&](ColumnScan& scan, std::int32_t c, RuleCandidate& best) {
                              histograms_->scan_rule(c, search_.n_covered(), current.covered, scan);
-                             best_condition(scan, c, current.output, score, best);
+                             consider(scan, c, current.output, best);
                            });
   }
   bounded_ = narrow_bounds(current.output);
@@ -324,7 +347,7 @@ bool RuleBooster::grow_single(Growing& rule, int n_jobs, Poll poll) {
     current = best;
     rule.conditions.push_back(best.condition);
     rule.heads.push_back({settings_.score.head(best.covered)});
-    search_.add(best.condition, best.n_covered);
+    add_condition(best);
   }
   rule.outputs = {current.output};
   return !rule.conditions.empty();
@@ -414,7 +437,7 @@ bool RuleBooster::finish(Growing& rule) {
         loss_.head(view, sum, summed, settings_.score, settings_.learning_rate, !draws()));
     gain += settings_.score(sum) / 2;
   }
-  if (std::all_of(head.begin(), head.end(), [](double s) { return s == 0; })) {
+  if (refused(rule, head)) {
     for (const std::int32_t view : rule.outputs) known_[static_cast<std::size_t>(view)] = 0;
     return false;
   }
@@ -442,6 +465,7 @@ bool RuleBooster::add_rule(int n_jobs, Poll poll) {
       const float* const drawn = sampler_.draw_records();
       search_.begin(drawn, sampler_.n_units());
     }
+    limits_.begin();
     Growing rule;
     const bool grown = settings_.heads == HeadKind::single ? grow_single(rule, n_jobs, poll)
                                                            : grow_joint(rule, n_jobs, poll);

@@ -8,6 +8,7 @@
 
 #include "base/parallel.hpp"
 #include "rule/boost_bounds.hpp"
+#include "rule/boost_limits.hpp"
 #include "rule/boost_loss.hpp"
 #include "rule/boost_sample.hpp"
 #include "rule/histograms.hpp"
@@ -32,6 +33,7 @@ struct BoostSettings {
   double sample_fraction = 1;
   std::int64_t n_features = 0;  // columns tried for each condition; 0: all
   bool prune = false;
+  BoostLimits limits;
   std::uint64_t seed = 0;
   double weight_unit = 1;  // what a weight of 1 has become: weights and penalties may be scaled
 };
@@ -90,11 +92,19 @@ class RuleBooster {
   StatSums totals(std::int64_t view) const;
   // What candidates of a view are scored by.
   NewtonScore score_of(std::int32_t view) const {
-    return settings_.score.signed_as(loss_.sign(view));
+    const int sign = limits_.sign();
+    return settings_.score.signed_as(sign != 0 ? sign : loss_.sign(view));
   }
+  void consider(const ColumnScan& scan, std::int32_t column, std::int32_t view,
+                RuleCandidate& best) const {
+    best_condition(scan, column, view, score_of(view), settings_.limits.sign_below(column), best);
+  }
+  // Whether a head is none, or not as the conditions of its rule ask for.
+  bool refused(const Growing& rule, const std::vector<double>& head) const;
+  void add_condition(const RuleCandidate& candidate);
   void note_changes(std::int32_t view, const StatPair* changes, double step, bool only_covered);
   void prune(Growing& rule);
-  bool finish(Growing& rule);  // false if its head is 0
+  bool finish(Growing& rule);  // false if it is refused
   RuleCandidate best_single(const std::vector<std::int32_t>& columns,
                             const std::vector<std::int32_t>& views,
                             const std::vector<StatSums>& sums, const RuleCandidate& floor,
@@ -111,6 +121,7 @@ class RuleBooster {
   std::int64_t n_views_;
   RuleSearch search_;
   RuleSampler sampler_;
+  RuleLimits limits_;
   BoostedRules rules_;
   std::vector<std::int32_t> held_out_, covered_, drawn_columns_, shuffled_;
   // Candidates are of views; a loss without a kink has one of each output.

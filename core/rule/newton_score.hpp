@@ -32,9 +32,10 @@ struct NewtonScore {
   }
 };
 
-// Replaces `best` by the best candidate of a scanned column, if that is better.
+// Replaces `best` by the best candidate of a scanned column, if that is better. `sign_below`: the
+// sign of heads that "≤" allows, and the opposite of that which ">" does; 0 for any.
 void best_condition(const ColumnScan& scan, std::int32_t column, std::int32_t output,
-                    const NewtonScore& score, RuleCandidate& best);
+                    const NewtonScore& score, int sign_below, RuleCandidate& best);
 
 // What no stored side of a column exceeds.
 struct SideBounds {

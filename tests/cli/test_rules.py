@@ -150,6 +150,20 @@ def test_weights_of_classes_that_are_numbers(run, people, one_target, tmp_path):
     assert tacit.load(saved).to_text() == model.fit(X, people["age"]).to_text()
 
 
+def test_limits_of_columns(run, people, one_target, tmp_path):
+    saved, X = tmp_path / "rich.tacit", people.drop("rich", "flies", "cooks")
+    options = ["--monotonic-cst", "age=-1", "--interaction-cst", "age,job", "-n", 30]
+    run("rules", one_target, "--target", "rich", *options, "-o", saved)
+    model = tacit.BoostedRulesClassifier(
+        n_rules=30, random_state=0, monotonic_cst={"age": -1}, interaction_cst=[["age", "job"]]
+    )
+    assert tacit.load(saved).to_text() == model.fit(X, people["rich"]).to_text()
+    options = ["--interaction-cst", "no_interactions", "-n", 30]
+    run("rules", one_target, "--target", "rich", *options, "-o", saved)
+    model = tacit.BoostedRulesClassifier(30, random_state=0, interaction_cst="no_interactions")
+    assert tacit.load(saved).to_text() == model.fit(X, people["rich"]).to_text()
+
+
 def test_an_output_has_the_name_of_its_column(run, one_target):
     printed = run("rules", one_target, "--target", "age", "--regress", "-n", 5)
     assert "numbers: age" in printed.stdout
@@ -347,6 +361,10 @@ def test_a_table_and_weights(run, people, tmp_path):
         (["--target", "rich", "--class-weight", "rich=2"], "there is no class 'rich'"),
         (["--target", "rich", "--class-weight", "yes=-2"], "--class-weight: weights must be"),
         (["--target", "age", "--regress", "--class-weight", "balanced"], "does not go with"),
+        (["--target", "rich", "--monotonic-cst", "age"], "neither COLUMN=1 nor COLUMN=-1"),
+        (["--target", "rich", "--monotonic-cst", "aeg=1"], "there is no column 'aeg'"),
+        (["--target", "rich", "--interaction-cst", "age,jbo"], "there is no column 'jbo'"),
+        (["--target", "rich", "--covering", "--interaction-cst", "pairwise"], "--covering"),
         (["--target", "age", "--regress", "--loss", "quantile"], "--quantile must be given"),
         (["--target", "age", "--regress", "--quantile", "0.5"], "--quantile is for loss="),
         (["--target", "rich", "--test-fraction", "0.001"], "leaves none on one side"),

@@ -218,6 +218,21 @@ class Setting:
     max_conditions: int = 3
     min_support: float = 1.0
     quantile: float = 0.5
+    monotone: tuple[int, ...] = ()  # by column; none: 0 for all
+    groups: tuple[tuple[int, ...], ...] = ()  # columns that may stand in a rule; none: any
+    most_columns: int = 0  # of a rule; 0: any number
+
+    def ways(self, condition):
+        """Which ways scores may move with a condition."""
+        rises = self.monotone[condition.column] if self.monotone else 0
+        allowed = {AT_MOST: -rises, ABOVE: rises}.get(condition.op, 0)
+        return (UP, DOWN) if allowed == 0 else (allowed,)
+
+    def may_stand_together(self, columns):
+        """Whether a rule may have conditions on all of some columns."""
+        if self.most_columns and len(columns) > self.most_columns:
+            return False
+        return not self.groups or any(columns <= set(group) for group in self.groups)
 
 
 @dataclass(frozen=True)
@@ -255,14 +270,12 @@ class BoostProblem:
         return g[covered].sum(axis=0), h[covered].sum(axis=0)
 
     def gains(self, scores, covered, ways=(UP, DOWN)):
-        setting = self.setting
-        if setting.loss not in KINKED:
-            return output_gains(*self.sums(scores, covered), setting.l1, setting.l2)
-        tied, best = self.tied(scores), np.zeros(self.targets.shape[1])
+        """What the best head gains that moves scores in one of these ways, output by output."""
+        best = np.zeros(self.targets.shape[1])
         for way in ways:
             g, h = self.sums(scores, covered, way)
-            gains = output_gains(g, h, setting.l1, setting.l2)
-            best = np.maximum(best, np.where(tied & (way * g > -1e-9), 0.0, gains))
+            gains = output_gains(g, h, self.setting.l1, self.setting.l2)
+            best = np.maximum(best, np.where(way * g < -1e-9, gains, 0.0))
         return best
 
     def gain(self, scores, covered, outputs=None, ways=(UP, DOWN)):
@@ -350,11 +363,18 @@ def check_choices(problem, scores, rule):
     Returns which records the rule covers.
     """
     covered = np.ones(len(problem.codes), bool)
-    reached, outputs, ways = 0.0, None, (UP, DOWN)
+    reached, outputs, ways, columns = 0.0, None, {UP, DOWN}, set()
+    setting = problem.setting
     for step, condition in enumerate([*rule.conditions, None]):
         scored = {
-            c.condition: (problem.gain(scores, c.covered, outputs, ways), c)
+            c.condition: (
+                problem.gain(
+                    scores, c.covered, outputs, ways.intersection(setting.ways(c.condition))
+                ),
+                c,
+            )
             for c in problem.candidates(covered)
+            if setting.may_stand_together(columns | {c.condition.column})
         }
         best = max((gain for gain, _ in scored.values()), default=0.0)
         slack = TOLERANCE * (1 + best)
@@ -367,11 +387,21 @@ def check_choices(problem, scores, rule):
         assert gain >= best - slack, f"{condition} is not the best"
         assert gain > reached - slack, f"{condition} makes the rule worse"
         covered, reached = chosen.covered, gain
+        ways &= set(setting.ways(condition))
+        columns.add(condition.column)
         if problem.setting.heads != "complete":
             outputs = sorted(rule.head)  # decided with the first condition, and kept
         if problem.setting.loss in KINKED and problem.tied(scores)[outputs].any():
-            ways = (UP,) if rule.head[outputs[0]] > 0 else (DOWN,)  # likewise
+            ways &= {UP} if rule.head[outputs[0]] > 0 else {DOWN}  # likewise
     return covered
+
+
+def check_limits(setting, rule):
+    """Whatever was drawn or pruned: limits hold for the rule that is there."""
+    assert setting.may_stand_together({condition.column for condition in rule.conditions})
+    for condition in rule.conditions:
+        for score in rule.head.values():
+            assert score == 0 or np.sign(score) in setting.ways(condition)
 
 
 def check_head(problem, scores, covered, head, *, again):
@@ -399,6 +429,7 @@ def replay(problem, arrays, *, choices=True, again=True):
         if choices:
             np.testing.assert_array_equal(covered, check_choices(problem, scores, rule))
         check_head(problem, scores, covered, rule.head, again=again)
+        check_limits(problem.setting, rule)
         assert rule.support == problem.units[covered].sum()
         for output, score in rule.head.items():
             scores[covered, output] += score

@@ -102,6 +102,35 @@ def boost_problems(draw, weighted=False, losses=LOSSES):
     return BoostProblem(table.codes, table.kinds, targets, units, weights, setting)
 
 
+def limits_of(setting):
+    """Limits as the kernel takes them."""
+    limits = {"most_columns": setting.most_columns}
+    if setting.monotone:
+        limits["monotone"] = np.array(setting.monotone, np.int32)
+    if setting.groups:
+        ends = np.cumsum([0, *map(len, setting.groups)])
+        limits["group_start"] = ends.astype(np.int64)
+        limits["group_columns"] = np.concatenate(setting.groups).astype(np.int32)
+    return limits
+
+
+@st.composite
+def limited_problems(draw, weighted=False):
+    """Problems with columns that scores rise or fall with, and columns that stand together."""
+    problem = draw(boost_problems(weighted=weighted))
+    n = len(problem.kinds)
+    signs = [draw(st.sampled_from([-1, 0, 1])) if kind == ORDINAL else 0 for kind in problem.kinds]
+    setting = replace(problem.setting, most_columns=draw(st.integers(0, 2)))
+    if setting.heads == "single":
+        setting = replace(setting, monotone=tuple(signs))
+    if draw(st.booleans()):
+        some = st.sets(st.integers(0, n - 1), min_size=1)
+        groups = [tuple(sorted(group)) for group in draw(st.lists(some, min_size=1, max_size=3))]
+        rest = tuple(sorted(set(range(n)).difference(*groups)))
+        setting = replace(setting, groups=(*groups, *((rest,) if rest else ())))
+    return replace(problem, setting=setting)
+
+
 def boost(problem, predominant=None, *, n_rules=4, n_jobs=1, seed=0, patience=0, **options):
     """Grow rules with the kernel; return its arrays and the scores of training records."""
     setting = problem.setting
@@ -118,7 +147,8 @@ def boost(problem, predominant=None, *, n_rules=4, n_jobs=1, seed=0, patience=0,
         "search": "exact",
         "seed": seed,
         "quantile": setting.quantile,
-    } | options
+    }
+    given |= limits_of(setting) | options
     booster = _core.RuleBooster(
         columns=table.columns(predominant),
         targets=np.ascontiguousarray(problem.targets.T),

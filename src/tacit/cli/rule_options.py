@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import tacit
+from tacit.cli.bayes_net_texts import join_names
 from tacit.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ __all__ = ["RuleOptions"]
 
 _rules_option = partial(typer.Option, rich_help_panel="How rules are learnt")
 _LOSSES_OF_NUMBERS = ("absolute", "quantile", "poisson")
+_SIGNS = {"1": 1, "+1": 1, "-1": -1, "0": 0}
+_INTERACTIONS = ("pairwise", "no_interactions")
 _OF_NUMBERS = ("quantile",)  # options that go with --regress alone
 
 
@@ -83,6 +86,21 @@ class RuleOptions:
             help="How many columns each condition is sought among; all unless given.",
         ),
     ] = None
+    monotonic_cst: Annotated[
+        list[str] | None,
+        _rules_option(
+            metavar="COLUMN=1|-1",
+            help="Scores never fall (1) or never rise (-1) as a column rises; can be repeated.",
+        ),
+    ] = None
+    interaction_cst: Annotated[
+        list[str] | None,
+        _rules_option(
+            metavar="pairwise|no_interactions|COLUMN,COLUMN",
+            help="Columns that may stand together in a rule: two at most, one at most, or those of "
+            "a list; can be repeated.",
+        ),
+    ] = None
     sample: Annotated[
         Literal["none", "bagging", "subsample"] | None,
         _rules_option(help="Learn each rule of all records, or of some drawn."),
@@ -98,6 +116,7 @@ class RuleOptions:
         covering, regress = given.pop("covering"), given.pop("regress")
         given["feature_fraction"] = _fraction(self.feature_fraction)
         given["class_weight"] = _class_weight(self.class_weight)
+        given["monotonic_cst"] = _signs(self.monotonic_cst)
         if covering and regress:
             raise typer.BadParameter("is for classes, not with --regress", param_hint="--covering")
         if regress and self.loss == "auto":
@@ -120,10 +139,36 @@ class RuleOptions:
         return model.set_params(**{name: x for name, x in given.items() if x is not None})
 
     def settle(self, model: Any, records: Labelled) -> None:
-        """Set what depends on the records: weights by the classes that there are."""
+        """Set what depends on the records: weights of their classes, groups of their columns."""
+        texts = self.interaction_cst
+        if texts is not None:
+            table = isinstance(records.X, tacit.Table)
+            names = records.X.schema.names if table else records.X.columns
+            word = texts[0] if len(texts) == 1 and texts[0] in _INTERACTIONS else None
+            groups = [join_names(text, lambda name: name in names) for text in texts]
+            model.set_params(interaction_cst=word or groups)
         given = getattr(model, "class_weight", None)
         if isinstance(given, dict) and not records.several:  # fit refuses those of labels
             model.set_params(class_weight=_of_classes(given, records.y))
+
+
+def _signs(texts: list[str] | None) -> dict[str, int] | None:
+    """Read which way scores go with columns.
+
+    >>> _signs(["age=1", "a=b=-1"])
+    {'age': 1, 'a=b': -1}
+    """
+    if texts is None:
+        return None
+    signs = {}
+    for text in texts:
+        name, _, sign = text.rpartition("=")
+        if not name or sign not in _SIGNS:
+            raise typer.BadParameter(
+                f"{text!r} is neither COLUMN=1 nor COLUMN=-1", param_hint="--monotonic-cst"
+            )
+        signs[name] = _SIGNS[sign]
+    return signs
 
 
 def _class_weight(texts: list[str] | None) -> Any:

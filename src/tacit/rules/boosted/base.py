@@ -15,6 +15,7 @@ from tacit.parameters import check_choice, make_generator
 from tacit.rules.base import RuleModel
 from tacit.rules.boosted.explanation import Explanation
 from tacit.rules.boosted.growth import Growth
+from tacit.rules.boosted.limits import column_limits
 from tacit.rules.boosted.rule_arrays import RuleArrays
 from tacit.rules.boosted.rule_set import RuleSet
 from tacit.rules.boosted.settings import (
@@ -72,7 +73,8 @@ class BoostedRules(RuleModel):
         check_numbers(self._loss, targets)
         weights = self._record_weights(targets, training.weights)
         generator = make_generator(self.random_state)
-        growth = Growth(self, training.columns, targets, weights, self._loss, generator)
+        limits = column_limits(self, self._features, targets)
+        growth = Growth(self, training.columns, targets, weights, self._loss, limits, generator)
         grown = growth.rules()
         self._target_type = targets.type
         self._keep(targets)

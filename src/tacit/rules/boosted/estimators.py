@@ -86,6 +86,13 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         Draw from (and hold out of) each class alike; of labels, from each set of them.
     feature_fraction : {"sqrt", "log2"}, float or int, optional
         How many columns are tried for each condition, drawn anew; by default all.
+    monotonic_cst : mapping of columns to -1, 0 or 1, or sequence of these, optional
+        Columns that scores never fall with (1) or never rise with (-1), all else being equal, from
+        one known value to any other: by name or position, or one for each. Not for categories, nor
+        for more than two classes; of two, the score is that of the second.
+    interaction_cst : {"pairwise", "no_interactions"} or sequence of lists of columns, optional
+        Columns that may stand together in a rule: two at most, one at most, or those of a list, by
+        name or position. Columns in no list are one more list.
     prune : bool, default False
         Drop the last conditions of a rule while that is better for the records not drawn (IREP).
     early_stopping : bool, default False
@@ -172,6 +179,8 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         sample_fraction: float | None = None,
         stratify: bool = True,
         feature_fraction: str | float | None = None,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         prune: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -369,7 +378,9 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
     learning_rate, max_conditions, min_support, l1, l2, algorithm
         As for :class:`BoostedRulesClassifier`. With "absolute" and "quantile", `l1` and `l2` change
         which rules are chosen, and not what these add.
-    n_bins, binning, defaults, kinds, sample, sample_fraction, feature_fraction, prune
+    n_bins, binning, defaults, kinds, sample, sample_fraction, feature_fraction
+        Likewise.
+    monotonic_cst, interaction_cst, prune
         Likewise.
     early_stopping, validation_fraction, n_iter_no_change, random_state, n_jobs, verbose
         Likewise.
@@ -431,6 +442,8 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
         sample: Literal["none", "bagging", "subsample"] = "none",
         sample_fraction: float | None = None,
         feature_fraction: str | float | None = None,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         prune: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,

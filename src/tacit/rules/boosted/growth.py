@@ -50,6 +50,7 @@ class Growth:
     targets: Targets
     weights: NDArray[np.float64] | None
     loss: str
+    limits: dict[str, Any]  # of columns, as the kernel takes them
     generator: np.random.Generator
 
     def rules(self) -> Grown:
@@ -147,6 +148,7 @@ class Growth:
             strata=self._strata() if model.sample != "none" else None,
             seed=int(self.generator.integers(2**31)),
             held_weights=self._held_weights(held),
+            **self.limits,
         )
         n_jobs, n_rules = count_jobs(model.n_jobs), int(model.n_rules)
         n_iter_no_change = int(model.n_iter_no_change) if model.early_stopping else 0

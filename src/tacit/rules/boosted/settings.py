@@ -11,6 +11,7 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.machine import check_int, count_jobs
 from tacit.parameters import check_choice, check_flag, check_number, is_number
+from tacit.rules.boosted.limits import check_limits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,6 +65,7 @@ def check_parameters(model: Any) -> None:
     if model.sample_fraction is not None:
         check_number(model.sample_fraction, "sample_fraction", 0.0, 1.0, above=True)
     _check_feature_fraction(model.feature_fraction)
+    check_limits(model)
     for name in ("stratify", "prune", "early_stopping", "default_rule"):
         if hasattr(model, name):
             check_flag(getattr(model, name), name)
