@@ -8,6 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 from oracles import rules as rule_oracle
 from oracles.rules import MISSING, NOMINAL, ORDINAL, BoostProblem, Setting
+from support.strategies import assert_identical
 from tacit import _core
 
 LOSSES = ("logistic", "squared", "squared_hinge", "example_logistic", "softmax")
@@ -164,3 +165,20 @@ def boost(problem, predominant=None, *, n_rules=4, n_jobs=1, seed=0, patience=0,
     )
     booster.grow(n_rules, patience, n_jobs)
     return booster.rules(), booster.scores()
+
+
+SETTING = Setting(learning_rate=1.0, l2=0.0, max_conditions=1, loss="squared")
+
+
+def problem_of(codes, targets, kinds=None, setting=SETTING):
+    codes = np.atleast_2d(np.asarray(codes, np.int32).T).T
+    targets = np.atleast_2d(np.asarray(targets).T).T
+    kinds = np.zeros(codes.shape[1], np.uint8) if kinds is None else np.asarray(kinds, np.uint8)
+    ones = np.ones(len(codes))
+    return BoostProblem(codes, kinds, targets, ones, ones, setting)
+
+
+def assert_same_rules(found, expected):
+    assert found.keys() == expected.keys()
+    for name, array in expected.items():
+        assert_identical(found[name], array)
