@@ -147,9 +147,10 @@ void make_booster(OwnedBooster* self, nb::object columns_object, const Targets& 
       held_weights ? held_weights->data() : nullptr, strata ? strata->data() : nullptr);
 }
 
-std::int64_t grow(OwnedBooster& self, std::int64_t n_rules, std::int64_t patience, int n_jobs) {
+std::int64_t grow(OwnedBooster& self, std::int64_t n_rules, std::int64_t patience, int n_jobs,
+                  double max_seconds) {
   std::int64_t added = 0;
-  run([&] { added = self.booster->grow(n_rules, patience, n_jobs, signal_pending); });
+  run([&] { added = self.booster->grow(n_rules, patience, max_seconds, n_jobs, signal_pending); });
   return added;
 }
 
@@ -265,7 +266,9 @@ void register_boost(nb::module_& m) {
                    "group_start: Ints | None = None, group_columns: Indices | None = None, "
                    "most_columns: int = 0) -> None"))
       .def("grow", grow, nb::arg("n_rules"), nb::arg("patience"), nb::arg("n_jobs"),
-           nb::sig("def grow(self, n_rules: int, patience: int, n_jobs: int) -> int"),
+           nb::arg("max_seconds") = 0.0,
+           nb::sig("def grow(self, n_rules: int, patience: int, n_jobs: int, "
+                   "max_seconds: float = 0.0) -> int"),
            "Add rules; returns how many were added.")
       .def("rules", rules_of, nb::sig("def rules(self) -> dict[str, Any]"),
            "Return all rules as arrays.")

@@ -1,6 +1,7 @@
 #include "rule/boost_rules.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 
 #include "rule/over_columns.hpp"
@@ -78,11 +79,17 @@ void RuleBooster::start_bounds(const BoostTargets& targets) {
   }
 }
 
-std::int64_t RuleBooster::grow(std::int64_t n, std::int64_t patience, int n_jobs, Poll poll) {
+std::int64_t RuleBooster::grow(std::int64_t n, std::int64_t patience, double seconds, int n_jobs,
+                               Poll poll) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
   Poller poller(poll);
   std::int64_t added = 0;
   while (added < n && !done_) {
     poller.check();
+    if (seconds > 0 && added > 0 &&
+        std::chrono::duration<double>(Clock::now() - start).count() >= seconds)
+      break;
     if (!add_rule(n_jobs, poll)) {
       done_ = true;
       break;

@@ -54,8 +54,8 @@ class RuleBooster {
               const double* held_weights, const std::int32_t* strata);
 
   // Adds up to n rules; fewer if no rule lowers the loss, or if the held-out loss has not improved
-  // for `patience` rules (0: never).
-  std::int64_t grow(std::int64_t n, std::int64_t patience, int n_jobs, Poll poll);
+  // for `patience` rules (0: never), or when `seconds` have passed after the first (0: never).
+  std::int64_t grow(std::int64_t n, std::int64_t patience, double seconds, int n_jobs, Poll poll);
 
   const BoostedRules& rules() const { return rules_; }
   const BoostLoss& loss() const { return loss_; }

@@ -649,7 +649,7 @@ class RuleBooster:
 
     def __init__(self, columns: RuleColumns, targets: NDArray[Any], loss: str, heads: str, head_size: int, learning_rate: float, l1: float, l2: float, max_conditions: int, min_support: float, default_rule: bool, units: Singles | None, weights: Floats | None, sample: str, sample_fraction: float, strata: Indices | None, n_features: int, prune: bool, search: str, seed: int, held_weights: Floats | None = None, quantile: float = 0.5, monotone: Indices | None = None, group_start: Ints | None = None, group_columns: Indices | None = None, most_columns: int = 0) -> None: ...
 
-    def grow(self, n_rules: int, patience: int, n_jobs: int) -> int:
+    def grow(self, n_rules: int, patience: int, n_jobs: int, max_seconds: float = 0.0) -> int:
         """Add rules; returns how many were added."""
 
     def rules(self) -> dict[str, Any]:

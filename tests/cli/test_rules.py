@@ -164,6 +164,14 @@ def test_limits_of_columns(run, people, one_target, tmp_path):
     assert tacit.load(saved).to_text() == model.fit(X, people["rich"]).to_text()
 
 
+def test_time(run, people, one_target, tmp_path):
+    saved, X = tmp_path / "rich.tacit", people.drop("rich", "flies", "cooks")
+    run("rules", one_target, "--target", "rich", "-n", 5, "--max-seconds", 1000, "-o", saved)
+    model = tacit.BoostedRulesClassifier(5, random_state=0).fit(X, people["rich"])
+    assert tacit.load(saved).to_text() == model.to_text()
+    assert tacit.load(saved).max_seconds == 1000
+
+
 def test_an_output_has_the_name_of_its_column(run, one_target):
     printed = run("rules", one_target, "--target", "age", "--regress", "-n", 5)
     assert "numbers: age" in printed.stdout
@@ -361,6 +369,8 @@ def test_a_table_and_weights(run, people, tmp_path):
         (["--target", "rich", "--class-weight", "rich=2"], "there is no class 'rich'"),
         (["--target", "rich", "--class-weight", "yes=-2"], "--class-weight: weights must be"),
         (["--target", "age", "--regress", "--class-weight", "balanced"], "does not go with"),
+        (["--target", "rich", "--max-seconds", "0"], "--max-seconds must be"),
+        (["--target", "rich", "--covering", "--max-seconds", "2"], "--covering"),
         (["--target", "rich", "--monotonic-cst", "age"], "neither COLUMN=1 nor COLUMN=-1"),
         (["--target", "rich", "--monotonic-cst", "aeg=1"], "there is no column 'aeg'"),
         (["--target", "rich", "--interaction-cst", "age,jbo"], "there is no column 'jbo'"),

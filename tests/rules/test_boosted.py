@@ -289,7 +289,7 @@ def test_cross_validated_scores_are_those_of_models_without_the_records(kind, lo
     features, coded = fit_columns(X, fitted)
     loss = choose_loss(loss, targets)
     growth = Growth(model, coded, targets, weights * 1.0, loss, np.random.default_rng(3))
-    decisions = growth.cross_decisions(read_columns(features, X, fitted))
+    decisions = growth.cross_decisions(read_columns(features, X, fitted), model.n_rules)
     part = folds(5, len(X), targets.strata(), np.random.default_rng(3))
     for fold in range(5):
         learnt = clone(model).fit(

@@ -105,6 +105,9 @@ class RuleOptions:
         Literal["none", "bagging", "subsample"] | None,
         _rules_option(help="Learn each rule of all records, or of some drawn."),
     ] = None
+    max_seconds: Annotated[
+        float | None, _rules_option(help="End the search for boosted rules after so long.")
+    ] = None
     prediction: Annotated[
         Literal["hamming", "subset", "example_f1"] | None,
         _rules_option(help="What labels of a record are chosen to get right."),

@@ -74,7 +74,7 @@ class BoostedRules(RuleModel):
         weights = self._record_weights(targets, training.weights)
         generator = make_generator(self.random_state)
         limits = column_limits(self, self._features, targets)
-        growth = Growth(self, training.columns, targets, weights, self._loss, limits, generator)
+        growth = Growth(self, training.columns, targets, weights, self._loss, generator, limits)
         grown = growth.rules()
         self._target_type = targets.type
         self._keep(targets)

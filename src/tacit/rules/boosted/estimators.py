@@ -113,6 +113,9 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         Classes are predicted alike by all.
     default_rule : bool, default True
         Whether a first rule without conditions gives all records a score to start with.
+    max_seconds : float, optional
+        When to stop learning rules at the latest, but for one that is begun; reading X does not
+        count, nor do the rules to calibrate by, of which each fold has as many.
     random_state : int, RandomState or Generator, optional
         For samples, drawn columns and held-out records.
     n_jobs, verbose : int, optional
@@ -188,6 +191,7 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         calibration: Literal["isotonic"] | None = None,
         prediction: Literal["hamming", "subset", "example_f1"] = "hamming",
         default_rule: bool = True,
+        max_seconds: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -227,7 +231,9 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
             return
         values, weights, held = growth.targets.values, growth.weights, grown.held
         if held is None:
-            decisions = growth.cross_decisions(columns)
+            cut_short = self.max_seconds is not None
+            n_rules = len(grown.rules) if cut_short else int(self.n_rules)
+            decisions = growth.cross_decisions(columns, n_rules)
         else:
             decisions = self.rules_.arrays.score(columns, count_jobs(self.n_jobs))[held]
             values = values[:, held]
@@ -382,7 +388,9 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
         Likewise.
     monotonic_cst, interaction_cst, prune
         Likewise.
-    early_stopping, validation_fraction, n_iter_no_change, random_state, n_jobs, verbose
+    early_stopping, validation_fraction, n_iter_no_change
+        Likewise.
+    max_seconds, random_state, n_jobs, verbose
         Likewise.
     default_rule : bool, default True
         Whether all records start with the mean, the median or quantile, or the logarithm of the
@@ -449,6 +457,7 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 50,
         default_rule: bool = True,
+        max_seconds: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -50,17 +52,20 @@ class Growth:
     targets: Targets
     weights: NDArray[np.float64] | None
     loss: str
-    limits: dict[str, Any]  # of columns, as the kernel takes them
     generator: np.random.Generator
+    limits: dict[str, Any] = field(default_factory=dict)  # of columns, as the kernel takes them
 
     def rules(self) -> Grown:
         """Grow the rules of the estimator; some records are held out if it stops early."""
-        if not self.model.early_stopping:
-            return self._grow(None, "rules")
-        fraction, n_records = self.model.validation_fraction, self.targets.n_records
-        return self._grow(hold_out(fraction, n_records, self._strata(), self.generator), "rules")
+        held = None
+        if self.model.early_stopping:
+            fraction, n_records = self.model.validation_fraction, self.targets.n_records
+            held = hold_out(fraction, n_records, self._strata(), self.generator)
+        return self._grow(held, "rules", int(self.model.n_rules), self.model.max_seconds)
 
-    def cross_decisions(self, new: NumberColumns, n_folds: int = 5) -> NDArray[np.float64]:
+    def cross_decisions(
+        self, new: NumberColumns, n_rules: int, n_folds: int = 5
+    ) -> NDArray[np.float64]:
         """Return scores of all outputs, of each record by rules that were grown without its fold.
 
         `new` are the same records, as predictions take them.
@@ -69,11 +74,17 @@ class Growth:
         decisions = np.empty(self.targets.values.shape[::-1])
         for fold in range(int(fold_of.max()) + 1):
             held = fold_of == fold
-            grown = self._grow(held, f"rules to calibrate by, fold {fold + 1}")
+            grown = self._grow(held, f"rules to calibrate by, fold {fold + 1}", n_rules)
             decisions[held] = grown.rules.score(new, count_jobs(self.model.n_jobs))[held]
         return decisions
 
-    def _grow(self, held: NDArray[np.bool_] | None, what: str) -> Grown:
+    def _grow(
+        self,
+        held: NDArray[np.bool_] | None,
+        what: str,
+        n_rules: int,
+        max_seconds: float | None = None,
+    ) -> Grown:
         """Grow rules of all records but some."""
         used = self._used(held)
         default_scores = self._constant_scores(used)
@@ -90,7 +101,9 @@ class Growth:
             quantile=getattr(self.model, "quantile", None),
             one_unit=self.model.l1 > 0,
         )
-        grown = self._run(scaled, held, used, what)
+        booster = self._booster(scaled, held, used)
+        self._run(booster, what, n_rules, max_seconds)
+        grown = booster.rules()
         arrays = scaled.unscaled(grown)
         default_scores[varied] = arrays["default_scores"] + scaled.centre
         rules = RuleArrays.grown(arrays, self.coded, outputs=varied, default_scores=default_scores)
@@ -129,17 +142,17 @@ class Growth:
         size = 0.5 if self.loss in _SQUARED else float(np.log1p(2 * used.sum()))
         return np.where(first == 1, size, -size)
 
-    def _run(
-        self, scaled: _Scaled, held: NDArray[np.bool_] | None, used: NDArray[np.float64], what: str
-    ) -> dict[str, NDArray[Any]]:
-        """Run the kernel, some rules at a time if progress is to be shown."""
+    def _booster(
+        self, scaled: _Scaled, held: NDArray[np.bool_] | None, used: NDArray[np.float64]
+    ) -> _core.RuleBooster:
+        """Return the kernel, without any rules yet."""
         model = self.model
         units, weights = count_weights(self.weights, held, len(used))
         n_counted = float(used.sum() if weights is None else np.count_nonzero(used))
         settings = kernel_settings(
             model, self.targets, len(scaled.values), self.loss, len(self.coded.kinds), n_counted
         )
-        booster = _core.RuleBooster(
+        return _core.RuleBooster(
             _core.RuleColumns(*self.coded.arguments),
             scaled.values,
             **settings | {"l1": scaled.penalty(settings["l1"])},
@@ -150,17 +163,25 @@ class Growth:
             held_weights=self._held_weights(held),
             **self.limits,
         )
-        n_jobs, n_rules = count_jobs(model.n_jobs), int(model.n_rules)
+
+    def _run(
+        self, booster: _core.RuleBooster, what: str, n_rules: int, max_seconds: float | None
+    ) -> None:
+        """Run the kernel, some rules at a time if progress is to be shown."""
+        model, n_jobs = self.model, count_jobs(self.model.n_jobs)
+        end = math.inf if max_seconds is None else perf_counter() + max_seconds
         n_iter_no_change = int(model.n_iter_no_change) if model.early_stopping else 0
         step = max(1, n_rules // _CHUNKS) if model.verbose else n_rules
         with show_progress(what, n_rules, bool(model.verbose)) as report:
             left = n_rules
             while left > 0:
-                asked = min(left, step)
-                added = booster.grow(asked, n_iter_no_change, n_jobs)
+                asked, seconds = min(left, step), end - perf_counter()
+                if seconds <= 0:
+                    break
+                limit = seconds if math.isfinite(seconds) else 0.0
+                added = booster.grow(asked, n_iter_no_change, n_jobs, limit)
                 report(added)
                 left = left - added if added == asked else 0
-        return booster.rules()
 
 
 class _Scaled(NamedTuple):

@@ -86,6 +86,8 @@ def check_parameters(model: Any) -> None:
         check_choice(model.prediction, "prediction", PREDICTIONS)
         if model.calibration is not None:
             check_choice(model.calibration, "calibration", ("isotonic",))
+    if model.max_seconds is not None:
+        check_number(model.max_seconds, "max_seconds", 0.0, above=True)
     count_jobs(model.n_jobs)
 
 
