@@ -154,6 +154,34 @@ std::int64_t grow(OwnedBooster& self, std::int64_t n_rules, std::int64_t patienc
   return added;
 }
 
+void resume(OwnedBooster& self, const In<std::int64_t>& start, const In<std::int32_t>& covered,
+            const In<std::int64_t>& head_start, const In<std::int32_t>& outputs,
+            const In<double>& scores) {
+  if (self.booster->rules().size() > 0)
+    throw std::invalid_argument("rules have been grown already");
+  const auto check = [](const auto& ends, std::size_t n, const char* what) {
+    bool fine = ends.size() > 0 && ends.data()[0] == 0 &&
+                ends.data()[ends.size() - 1] == static_cast<std::int64_t>(n);
+    for (std::size_t i = 1; fine && i < ends.size(); ++i)
+      fine = ends.data()[i] >= ends.data()[i - 1];
+    if (!fine) throw std::invalid_argument(std::string(what) + " must ascend to the end");
+  };
+  const auto check_range = [](const In<std::int32_t>& values, std::int64_t n, const char* what) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (values.data()[i] < 0 || values.data()[i] >= n)
+        throw std::invalid_argument(std::string(what) + " must be in range");
+  };
+  check(start, covered.size(), "start");
+  check(head_start, outputs.size(), "head_start");
+  if (start.size() != head_start.size() || outputs.size() != scores.size())
+    throw std::invalid_argument("the arrays of rules do not fit each other");
+  check_range(covered, self.booster->n_records(), "covered records");
+  check_range(outputs, self.booster->n_outputs(), "outputs");
+  const nb::gil_scoped_release release;
+  self.booster->resume(static_cast<std::int64_t>(start.size()) - 1, start.data(), covered.data(),
+                       head_start.data(), outputs.data(), scores.data());
+}
+
 nb::dict rules_of(const OwnedBooster& self) {
   const BoostedRules& rules = self.booster->rules();
   nb::dict arrays;
@@ -270,8 +298,13 @@ void register_boost(nb::module_& m) {
            nb::sig("def grow(self, n_rules: int, patience: int, n_jobs: int, "
                    "max_seconds: float = 0.0) -> int"),
            "Add rules; returns how many were added.")
+      .def("resume", resume, nb::arg("start"), nb::arg("covered"), nb::arg("head_start"),
+           nb::arg("outputs"), nb::arg("scores"),
+           nb::sig("def resume(self, start: Ints, covered: Indices, head_start: Ints, "
+                   "outputs: Indices, scores: Floats) -> None"),
+           "Take rules as they are, with all records that each covers, to grow more.")
       .def("rules", rules_of, nb::sig("def rules(self) -> dict[str, Any]"),
-           "Return all rules as arrays.")
+           "Return the rules that were grown as arrays.")
       .def("scores", scores_of, nb::sig("def scores(self) -> Floats"),
            "Return the scores of all records.");
 }

@@ -107,6 +107,20 @@ std::int64_t RuleBooster::grow(std::int64_t n, std::int64_t patience, double sec
   return added;
 }
 
+void RuleBooster::resume(std::int64_t n_rules, const std::int64_t* start,
+                         const std::int32_t* covered, const std::int64_t* head_start,
+                         const std::int32_t* outputs, const double* scores) {
+  for (std::int64_t r = 0; r < n_rules; ++r) {
+    covered_.assign(covered + start[r], covered + start[r + 1]);
+    const std::vector<std::int32_t> some(outputs + head_start[r], outputs + head_start[r + 1]);
+    const std::vector<double> head(scores + head_start[r], scores + head_start[r + 1]);
+    loss_.add(covered_, some, head, nullptr);
+  }
+  if (bounds_.kept())
+    for (const std::int32_t view : all_views_) bounds_.of(view).forget();
+  rules_.start_loss = best_loss_ = loss_.loss(held_out_);
+}
+
 StatSums RuleBooster::totals(std::int64_t view) const {
   const StatPair* const stats = loss_.stats(view);
   const float* const units = search_.units();

@@ -57,6 +57,12 @@ class RuleBooster {
   // for `patience` rules (0: never), or when `seconds` have passed after the first (0: never).
   std::int64_t grow(std::int64_t n, std::int64_t patience, double seconds, int n_jobs, Poll poll);
 
+  // Goes on where another booster of the same records has come to: takes the rules that it has found
+  // as they are. `covered` are all records of each, whether they count or not. None may have been
+  // grown yet; rules() has those alone that are grown from now on.
+  void resume(std::int64_t n_rules, const std::int64_t* start, const std::int32_t* covered,
+              const std::int64_t* head_start, const std::int32_t* outputs, const double* scores);
+
   const BoostedRules& rules() const { return rules_; }
   const BoostLoss& loss() const { return loss_; }
   std::int64_t n_records() const { return search_.columns().n_records; }

@@ -652,8 +652,13 @@ class RuleBooster:
     def grow(self, n_rules: int, patience: int, n_jobs: int, max_seconds: float = 0.0) -> int:
         """Add rules; returns how many were added."""
 
+    def resume(self, start: Ints, covered: Indices, head_start: Ints, outputs: Indices, scores: Floats) -> None:
+        """
+        Take rules as they are, with all records that each covers, to grow more.
+        """
+
     def rules(self) -> dict[str, Any]:
-        """Return all rules as arrays."""
+        """Return the rules that were grown as arrays."""
 
     def scores(self) -> Floats:
         """Return the scores of all records."""

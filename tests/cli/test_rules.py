@@ -172,6 +172,30 @@ def test_time(run, people, one_target, tmp_path):
     assert tacit.load(saved).max_seconds == 1000
 
 
+def test_more_rules(run, people, one_target, tmp_path):
+    first, more = tmp_path / "first.tacit", tmp_path / "more.tacit"
+    run("rules", one_target, "--target", "rich", "-n", 5, "--learning-rate", 0.1, "-o", first)
+    options = ["--target", "rich", "-n", 20, "--warm-start", first, "-o", more, "--json"]
+    printed = json.loads(run("rules", one_target, *options).stdout)
+    assert printed["rules"] == 20
+    assert printed["test"]["records"] == 60  # by rules of the others, learnt afresh
+    X = people.drop("rich", "flies", "cooks")
+    model = tacit.BoostedRulesClassifier(20, learning_rate=0.1, random_state=0)
+    assert tacit.load(more).to_text() == model.fit(X, people["rich"]).to_text()
+    assert tacit.load(more).warm_start is False
+    one = run("rules", one_target, "--target", "rich", "-n", 20, "--learning-rate", 0.1, "--json")
+    assert json.loads(one.stdout) == printed
+    for wrong, message in (
+        (["--target", "age", "--regress"], "holds a BoostedRulesClassifier, not a Boosted"),
+        (["--target", "rich", "--covering"], "does not go with --covering"),
+        (["--target", "rich", "-n", 3], "goes on with 5 rules"),
+        (["--target", "age"], "must stay as they were"),
+    ):
+        failed = run("rules", one_target, *wrong, "--test-fraction", 0, "--warm-start", first)
+        assert failed.exit_code != 0
+        assert message in " ".join(failed.stderr.replace("│", " ").split())
+
+
 def test_an_output_has_the_name_of_its_column(run, one_target):
     printed = run("rules", one_target, "--target", "age", "--regress", "-n", 5)
     assert "numbers: age" in printed.stdout

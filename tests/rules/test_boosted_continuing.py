@@ -3,8 +3,11 @@
 import time
 
 import numpy as np
+import polars as pl
 import pytest
+from sklearn.base import clone
 
+import tacit
 from tacit import BoostedRulesClassifier, BoostedRulesRegressor, InputError
 from tacit.rules.boosted import growth
 
@@ -68,3 +71,166 @@ def test_scores_to_calibrate_by_are_of_as_many_rules(monkeypatch):
 def test_no_time_is_refused(kind, seconds):
     with pytest.raises(InputError, match="max_seconds must be"):
         kind(max_seconds=seconds).fit(X, Y > 0)
+
+
+# More rules
+
+
+def assert_same_model(found, expected, records=X):
+    for name, array in expected.rules_.arrays.to_dict().items():
+        np.testing.assert_array_equal(getattr(found.rules_.arrays, name), array, err_msg=name)
+    assert found.to_text(None) == expected.to_text(None)
+    np.testing.assert_array_equal(found.predict(records), expected.predict(records))
+
+
+NUMBERS = [
+    {},
+    {"loss": "absolute"},
+    {"loss": "quantile", "quantile": 0.9, "learning_rate": 0.1},
+    {"loss": "poisson"},
+    {"algorithm": "histogram", "n_bins": 6, "l1": 0.5},
+    {"monotonic_cst": [1, 0, 0, -1], "interaction_cst": "pairwise"},
+    {"default_rule": False, "max_conditions": None, "l2": 0.0},
+]
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(300) % 3 + 1, np.linspace(0.1, 9.0, 300)])
+@pytest.mark.parametrize("options", NUMBERS)
+def test_more_rules_of_numbers_are_those_of_one_fit(options, weights):
+    y = np.abs(Y) if options.get("loss") == "poisson" else Y * 1e5 + 3
+    model = BoostedRulesRegressor(7, warm_start=True, **options).fit(X, y, weights)
+    for n_rules in (7, 30, 150):
+        model.set_params(n_rules=n_rules).fit(X, y, weights)
+        expected = BoostedRulesRegressor(n_rules, **options).fit(X, y, weights)
+        assert_same_model(model, expected)
+
+
+@pytest.mark.parametrize("heads", ["single", "partial", "complete"])
+def test_more_rules_of_several_outputs(heads):
+    both = np.column_stack([Y, np.full(300, 4.0), 1e-9 * X[::-1, 2]])
+    both = np.nan_to_num(both)
+    model = BoostedRulesRegressor(10, heads=heads, warm_start=True).fit(X, both)
+    model.set_params(n_rules=80).fit(X, both)
+    assert_same_model(model, BoostedRulesRegressor(80, heads=heads).fit(X, both))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"loss": loss} for loss in ("auto", "logistic", "squared_hinge", "example_logistic")),
+        {"heads": "complete"},
+        {"class_weight": "balanced"},
+        {"calibration": "isotonic", "random_state": 3},
+    ],
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_more_rules_of_classes_are_those_of_one_fit(options, n_classes):
+    y = np.array(["a", "b", "c"])[np.digitize(Y, [0.3, 1.2][: n_classes - 1])]
+    model = BoostedRulesClassifier(9, warm_start=True, **options).fit(X, y)
+    model.set_params(n_rules=60).fit(X, y)
+    expected = BoostedRulesClassifier(60, **options).fit(X, y)
+    assert_same_model(model, expected)
+    np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
+
+
+def test_more_rules_of_labels():
+    labels = np.column_stack([Y > 0, Y > 1, np.ones(300), X[:, 2] > 0]).astype(int)
+    for prediction in ("hamming", "subset"):
+        model = BoostedRulesClassifier(9, warm_start=True, prediction=prediction).fit(X, labels)
+        model.set_params(n_rules=90).fit(X, labels)
+        assert_same_model(model, BoostedRulesClassifier(90, prediction=prediction).fit(X, labels))
+
+
+def test_files_go_on(tmp_path):
+    frame = pl.DataFrame({"town": rng.choice(["Ulm", "Bonn", ""], 300), "age": X[:, 0]})
+    model = BoostedRulesRegressor(9, warm_start=True).fit(frame, Y)
+    model.save(tmp_path / "model.tacit")
+    again = tacit.load(tmp_path / "model.tacit").set_params(n_rules=50)
+    assert_same_model(again.fit(frame, Y), BoostedRulesRegressor(50).fit(frame, Y), frame)
+
+
+def test_a_target_that_is_a_column():
+    table = tacit.Table(pl.DataFrame(X, list("abcd")).with_columns(y=np.where(Y > 0, "yes", "no")))
+    model = BoostedRulesClassifier(9, warm_start=True).fit(table, "y")
+    model.set_params(n_rules=40).fit(table, "y")
+    assert_same_model(model, BoostedRulesClassifier(40).fit(table, "y"), table)
+
+
+def test_other_settings_may_follow():
+    model = BoostedRulesRegressor(10, warm_start=True).fit(X, Y)
+    model.set_params(n_rules=20, learning_rate=0.05, max_conditions=1).fit(X, Y)
+    assert (np.diff(model.rules_.arrays.rule_conditions)[10:] == 1).all()
+    first = BoostedRulesRegressor(10).fit(X, Y)
+    assert model.rules_.arrays.first(10).to_dict().keys() == first.rules_.arrays.to_dict().keys()
+    np.testing.assert_array_equal(model.rules_.arrays.scores[:10], first.rules_.arrays.scores)
+
+
+@pytest.mark.parametrize(
+    "options", [{"sample": "bagging"}, {"sample": "subsample"}, {"feature_fraction": 1}]
+)
+def test_what_is_drawn_is_drawn_anew(options):
+    model = BoostedRulesRegressor(20, warm_start=True, random_state=0, **options).fit(X, Y)
+    model.set_params(n_rules=40).fit(X, Y)
+    arrays = model.rules_.arrays
+    first = BoostedRulesRegressor(20, random_state=0, **options).fit(X, Y)
+    np.testing.assert_array_equal(arrays.first(20).thresholds, first.rules_.arrays.thresholds)
+    again = arrays.part(20, 40)
+    assert again.columns.tolist() != arrays.first(20).columns.tolist()
+    assert model.score(X, Y) > first.score(X, Y)
+
+
+def test_held_out_records_stay_held_out():
+    options = {"early_stopping": True, "random_state": 0, "n_iter_no_change": 0}
+    model = BoostedRulesRegressor(5, warm_start=True, **options).fit(X, Y)
+    lengths = [model.n_rules_]
+    for n_rules in (10, 40):
+        model.set_params(n_rules=n_rules).fit(X, Y)
+        lengths.append(model.n_rules_)
+        assert model.validation_losses_.shape == (model.n_rules_,)
+        assert model.validation_losses_[-1] == model.validation_losses_.min()
+    expected = BoostedRulesRegressor(40, **options).fit(X, Y)
+    assert lengths[0] > 1
+    if lengths[0] == 5:  # nothing was cut off
+        n = lengths[0]
+        np.testing.assert_allclose(model.validation_losses_[:n], expected.validation_losses_[:n])
+    assert model.validation_losses_[-1] <= expected.validation_losses_.max()
+
+
+def test_without_warm_start_a_fit_begins_anew():
+    model = BoostedRulesRegressor(10).fit(X, Y)
+    model.fit(X[:, :2], Y)
+    assert model.n_features_in_ == 2
+    assert clone(model.set_params(warm_start=True)).fit(X, Y).n_rules_ == 10
+
+
+@pytest.mark.parametrize(
+    ("params", "changes", "problem"),
+    [
+        ({"n_rules": 3}, {}, "n_rules=3, but warm_start goes on with 10 rules"),
+        ({}, {"X": X[:, :3]}, "the columns of X must stay"),
+        ({}, {"y": np.column_stack([Y, Y])}, "the kind of target must stay"),
+        ({}, {"y": Y + 1}, "these are others: y or weights have changed"),
+        ({}, {"X": np.nan_to_num(X) ** 2}, "these are others: rules cover more of X, or less"),
+        ({}, {"sample_weight": np.arange(300.0)}, "these are others"),
+        ({"loss": "absolute"}, {}, "the loss must stay"),
+        ({"early_stopping": True, "random_state": 0}, {}, "was without early_stopping"),
+        ({"early_stopping": True}, {}, "random_state must be a whole number for warm_start"),
+        ({"monotonic_cst": [1, 1, 1, 1]}, {}, "do not keep monotonic_cst and interaction_cst"),
+        ({"interaction_cst": "no_interactions"}, {}, "do not keep monotonic_cst"),
+        ({"interaction_cst": [[0], [1], [2, 3]]}, {}, "do not keep monotonic_cst"),
+        ({"warm_start": 1}, {}, "warm_start must be True or False"),
+    ],
+)
+def test_what_does_not_go_on_is_refused(params, changes, problem):
+    model = BoostedRulesRegressor(10, warm_start=True).fit(X, Y)
+    before = model.to_text()
+    given = {"X": X, "y": Y} | changes
+    with pytest.raises(InputError, match=problem):
+        model.set_params(**{"n_rules": 20} | params).fit(**given)
+    assert model.to_text() == before
+
+
+def test_other_classes_do_not_go_on():
+    model = BoostedRulesClassifier(10, warm_start=True).fit(X, Y > 0)
+    with pytest.raises(InputError, match="the classes or outputs must stay as they were"):
+        model.set_params(n_rules=20).fit(X, np.where(Y > 0, "yes", "no"))

@@ -134,6 +134,13 @@ def limited_problems(draw, weighted=False):
 
 def boost(problem, predominant=None, *, n_rules=4, n_jobs=1, seed=0, patience=0, **options):
     """Grow rules with the kernel; return its arrays and the scores of training records."""
+    booster = booster_of(problem, predominant, seed=seed, **options)
+    booster.grow(n_rules, patience, n_jobs)
+    return booster.rules(), booster.scores()
+
+
+def booster_of(problem, predominant=None, *, seed=0, **options):
+    """The kernel, before any rule is grown."""
     setting = problem.setting
     table = Codes(problem.codes, problem.kinds)
     given = {
@@ -150,7 +157,7 @@ def boost(problem, predominant=None, *, n_rules=4, n_jobs=1, seed=0, patience=0,
         "quantile": setting.quantile,
     }
     given |= limits_of(setting) | options
-    booster = _core.RuleBooster(
+    return _core.RuleBooster(
         columns=table.columns(predominant),
         targets=np.ascontiguousarray(problem.targets.T),
         loss=setting.loss,
@@ -163,8 +170,6 @@ def boost(problem, predominant=None, *, n_rules=4, n_jobs=1, seed=0, patience=0,
         min_support=setting.min_support,
         **given,
     )
-    booster.grow(n_rules, patience, n_jobs)
-    return booster.rules(), booster.scores()
 
 
 SETTING = Setting(learning_rate=1.0, l2=0.0, max_conditions=1, loss="squared")

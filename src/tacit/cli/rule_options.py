@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -40,7 +41,9 @@ class RuleOptions:
         int | None,
         _rules_option(min=1, max=255, help="The most of a rule: 4, or 5 of covering rules."),
     ] = None
-    min_support: Annotated[float, _rules_option(help="Records that a rule covers at least.")] = 1
+    min_support: Annotated[
+        float | None, _rules_option(help="Records that a rule covers at least; 1 if not said.")
+    ] = None
     criterion: Annotated[
         Literal["f_measure", "precision", "laplace", "m_estimate", "kulczynski"] | None,
         _rules_option(help="What makes a covering rule good."),
@@ -108,6 +111,14 @@ class RuleOptions:
     max_seconds: Annotated[
         float | None, _rules_option(help="End the search for boosted rules after so long.")
     ] = None
+    warm_start: Annotated[
+        Path | None,
+        _rules_option(
+            metavar="MODEL.tacit",
+            help="Add rules to those of a model of the same records, until there are --n-rules; "
+            "learnt as they were, but for what is said.",
+        ),
+    ] = None
     prediction: Annotated[
         Literal["hamming", "subset", "example_f1"] | None,
         _rules_option(help="What labels of a record are chosen to get right."),
@@ -117,6 +128,9 @@ class RuleOptions:
         """Return the estimator that is asked for, after a look at options that it does not have."""
         given = {**vars(self), **others}
         covering, regress = given.pop("covering"), given.pop("regress")
+        path = given.pop("warm_start")
+        if covering and path is not None:
+            raise typer.BadParameter("does not go with --covering", param_hint="--warm-start")
         given["feature_fraction"] = _fraction(self.feature_fraction)
         given["class_weight"] = _class_weight(self.class_weight)
         given["monotonic_cst"] = _signs(self.monotonic_cst)
@@ -133,6 +147,8 @@ class RuleOptions:
             given["max_rules"] = given.pop("n_rules")
         else:
             model = tacit.BoostedRulesRegressor() if regress else tacit.BoostedRulesClassifier()
+        if path is not None:
+            model = _read_model(path, type(model))
         known, which = model.get_params(), "--regress" if regress else "--covering"
         for name, value in given.items():
             if value is not None and name not in known:
@@ -153,6 +169,17 @@ class RuleOptions:
         given = getattr(model, "class_weight", None)
         if isinstance(given, dict) and not records.several:  # fit refuses those of labels
             model.set_params(class_weight=_of_classes(given, records.y))
+
+
+def _read_model(path: Path, kind: type) -> Any:
+    """Return a model that is to go on."""
+    model: Any = tacit.load(path)
+    if type(model) is not kind:
+        raise typer.BadParameter(
+            f"{path} holds a {type(model).__name__}, not a {kind.__name__}",
+            param_hint="--warm-start",
+        )
+    return model.set_params(n_rules=kind().n_rules, warm_start=True)
 
 
 def _signs(texts: list[str] | None) -> dict[str, int] | None:

@@ -88,12 +88,14 @@ def rules(
     scores = None
     if test is None and test_fraction > 0:
         known, other = records.split(test_fraction, random_state)
-        scores = _score(_fit(model, known), other)
+        scores = _score(_fit(_afresh(model), known), other)
     start = perf_counter()
     _fit(model, records)
     seconds = perf_counter() - start
     if test is not None:
         scores = _score(model, Labelled.of(replace(source, path=test), target or [], labels))
+    if how.warm_start is not None:
+        model.set_params(warm_start=False)  # the next fit is another matter
     for path in outputs:
         write_model(model, path)
     if json:
@@ -106,6 +108,14 @@ def rules(
     put(console, facts_grid([*facts, ("time", f"{seconds:.2f} s")]))
     console.print(f"\n{model.to_text(top=top)}", soft_wrap=True)
     print_written(console, outputs)
+
+
+def _afresh(model: Any) -> Any:
+    """Return an estimator that learns the same way, and goes on with nothing."""
+    from sklearn.base import clone
+
+    fresh = clone(model)
+    return fresh.set_params(warm_start=False) if hasattr(fresh, "warm_start") else fresh
 
 
 def _hint_at_numbers(records: Labelled) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -14,8 +14,8 @@ from tacit.machine import count_jobs
 from tacit.parameters import check_choice, make_generator
 from tacit.rules.base import RuleModel
 from tacit.rules.boosted.explanation import Explanation
-from tacit.rules.boosted.growth import Growth
-from tacit.rules.boosted.limits import column_limits
+from tacit.rules.boosted.growth import Earlier, Growth
+from tacit.rules.boosted.limits import column_limits, keeps_limits
 from tacit.rules.boosted.rule_arrays import RuleArrays
 from tacit.rules.boosted.rule_set import RuleSet
 from tacit.rules.boosted.settings import (
@@ -25,6 +25,7 @@ from tacit.rules.boosted.settings import (
     check_parameters,
     choose_loss,
 )
+from tacit.rules.columns.features import RuleFeatures
 from tacit.table.inputs import one_record
 
 if TYPE_CHECKING:
@@ -37,6 +38,14 @@ if TYPE_CHECKING:
     from tacit.table.targets import Targets
 
 __all__ = ["BoostedRules"]
+
+
+class _LastFit(NamedTuple):
+    """What a fit goes on with: rules, held-out losses, and what must stay as it was."""
+
+    rules: RuleArrays
+    losses: NDArray[np.float64]
+    learnt: tuple[Any, ...]
 
 
 class BoostedRules(RuleModel):
@@ -66,6 +75,7 @@ class BoostedRules(RuleModel):
             weights of less than about a millionth of the largest are rounded away.
         """
         self._check_parameters()
+        last = self._last_fit() if self.warm_start and self.__sklearn_is_fitted__() else None
         bins = (self.binning, self.n_bins) if self.algorithm == "histogram" else None
         training = self._read_training(X, y, sample_weight, bins)
         targets = training.targets
@@ -74,17 +84,49 @@ class BoostedRules(RuleModel):
         weights = self._record_weights(targets, training.weights)
         generator = make_generator(self.random_state)
         limits = column_limits(self, self._features, targets)
-        growth = Growth(self, training.columns, targets, weights, self._loss, generator, limits)
-        grown = growth.rules()
         self._target_type = targets.type
         self._keep(targets)
+        earlier = None
+        if last is not None:
+            self._check_last_fit(last, limits)
+            earlier = Earlier(last.rules, training.numbers)
+        growth = Growth(self, training.columns, targets, weights, self._loss, generator, limits)
+        grown = growth.rules(earlier)
         self._features = self._features.with_digits(
             training.columns, grown.rules.columns, grown.rules.thresholds
         )
         self._set_rules(grown.rules)
-        self.validation_losses_ = grown.losses
+        losses = grown.losses
+        if last is not None and self.early_stopping:
+            losses = np.concatenate((last.losses, losses))
+        self.validation_losses_ = losses
         self._finish(training.numbers, growth, grown)
         return self
+
+    def _last_fit(self) -> _LastFit:
+        columns = RuleFeatures(self._features.spec).to_json()  # but for how they are shown
+        learnt = (columns, self._target_type, self._labels(), self._loss)
+        return _LastFit(self.rules_.arrays, self.validation_losses_, learnt)
+
+    def _check_last_fit(self, last: _LastFit, limits: dict[str, Any]) -> None:
+        """Refuse to go on with rules of something else."""
+        if self.n_rules < len(last.rules):
+            raise InputError(
+                f"n_rules={self.n_rules!r}, but warm_start goes on with {len(last.rules):,} rules"
+            )
+        names = ("columns of X", "kind of target", "classes or outputs", "loss")
+        for name, before, now in zip(names, last.learnt, self._last_fit().learnt, strict=True):
+            if before != now:
+                raise InputError(
+                    f"warm_start goes on with the last fit, of which the {name} must stay as they "
+                    "were"
+                )
+        if self.early_stopping and len(last.losses) != len(last.rules):
+            raise InputError("warm_start: the last fit was without early_stopping")
+        if not keeps_limits(last.rules, limits):
+            raise InputError(
+                "warm_start: rules of the last fit do not keep monotonic_cst and interaction_cst"
+            )
 
     def _check_parameters(self) -> None:
         check_parameters(self)

@@ -116,6 +116,9 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
     max_seconds : float, optional
         When to stop learning rules at the latest, but for one that is begun; reading X does not
         count, nor do the rules to calibrate by, of which each fold has as many.
+    warm_start : bool, default False
+        Let `fit` add rules to those of the last fit until there are `n_rules`. Of the same records,
+        which it takes: the same rules as by one fit, but where records or columns are drawn.
     random_state : int, RandomState or Generator, optional
         For samples, drawn columns and held-out records.
     n_jobs, verbose : int, optional
@@ -192,6 +195,7 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         prediction: Literal["hamming", "subset", "example_f1"] = "hamming",
         default_rule: bool = True,
         max_seconds: float | None = None,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -390,7 +394,7 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
         Likewise.
     early_stopping, validation_fraction, n_iter_no_change
         Likewise.
-    max_seconds, random_state, n_jobs, verbose
+    max_seconds, warm_start, random_state, n_jobs, verbose
         Likewise.
     default_rule : bool, default True
         Whether all records start with the mean, the median or quantile, or the logarithm of the
@@ -458,6 +462,7 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
         n_iter_no_change: int = 50,
         default_rule: bool = True,
         max_seconds: float | None = None,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -8,8 +8,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from tacit import _core
+from tacit.errors import InputError
 from tacit.machine import count_jobs
 from tacit.progress import show_progress
 from tacit.rules.boosted.rule_arrays import RuleArrays
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
     from tacit.table.number_columns import NumberColumns
     from tacit.table.targets import Targets
 
-__all__ = ["Grown", "Growth"]
+__all__ = ["Earlier", "Grown", "Growth"]
 
+_RULES_AT_ONCE = 64  # whose covered records are listed together
 _CHUNKS = 100  # reports of progress
 _SQUARED = ("squared", "squared_hinge")
 _MOST_PENALTY = 1e300  # no score is as large
@@ -38,6 +41,13 @@ class Grown(NamedTuple):
     rules: RuleArrays
     losses: NDArray[np.float64]
     held: NDArray[np.bool_] | None
+
+
+class Earlier(NamedTuple):
+    """Rules of an earlier fit, and their records as predictions take them."""
+
+    rules: RuleArrays
+    numbers: NumberColumns
 
 
 @dataclass(frozen=True)
@@ -55,13 +65,17 @@ class Growth:
     generator: np.random.Generator
     limits: dict[str, Any] = field(default_factory=dict)  # of columns, as the kernel takes them
 
-    def rules(self) -> Grown:
-        """Grow the rules of the estimator; some records are held out if it stops early."""
+    def rules(self, earlier: Earlier | None = None) -> Grown:
+        """Grow the rules of the estimator, earlier ones among them if there are some.
+
+        Some records are held out if it stops early; losses are those after rules that are new.
+        """
         held = None
         if self.model.early_stopping:
             fraction, n_records = self.model.validation_fraction, self.targets.n_records
             held = hold_out(fraction, n_records, self._strata(), self.generator)
-        return self._grow(held, "rules", int(self.model.n_rules), self.model.max_seconds)
+        n_rules = int(self.model.n_rules)
+        return self._grow(held, "rules", n_rules, self.model.max_seconds, earlier)
 
     def cross_decisions(
         self, new: NumberColumns, n_rules: int, n_folds: int = 5
@@ -84,6 +98,7 @@ class Growth:
         what: str,
         n_rules: int,
         max_seconds: float | None = None,
+        earlier: Earlier | None = None,
     ) -> Grown:
         """Grow rules of all records but some."""
         used = self._used(held)
@@ -101,19 +116,25 @@ class Growth:
             quantile=getattr(self.model, "quantile", None),
             one_unit=self.model.l1 > 0,
         )
-        booster = self._booster(scaled, held, used)
+        booster = self._booster(scaled, held, used, 0 if earlier is None else len(earlier.rules))
+        start = scaled.unscaled(booster.rules())["default_scores"]
+        default_scores[varied] = start + scaled.centre
+        if earlier is not None:
+            self._resume(booster, scaled, earlier, default_scores, varied, held)
+            n_rules -= len(earlier.rules)
         self._run(booster, what, n_rules, max_seconds)
         grown = booster.rules()
         arrays = scaled.unscaled(grown)
-        default_scores[varied] = arrays["default_scores"] + scaled.centre
         rules = RuleArrays.grown(arrays, self.coded, outputs=varied, default_scores=default_scores)
+        before = rules.first(0) if earlier is None else earlier.rules
         if held is None or not self.model.early_stopping:
-            return Grown(rules, np.zeros(0), held)
+            return Grown(before.followed_by(rules), np.zeros(0), held)
         # The least loss is sought before it is unscaled: that of tiny numbers may become zero.
         kept = int(np.argmin(np.concatenate((grown["start_loss"], grown["losses"]))))
         weights = self._held_weights(held)
         total = float(held.sum() if weights is None else weights.sum())
-        return Grown(rules.first(kept), arrays["losses"][:kept] / total, held)
+        kept_rules = before.followed_by(rules.first(kept))
+        return Grown(kept_rules, arrays["losses"][:kept] / total, held)
 
     def _strata(self) -> NDArray[np.int32] | None:
         return self.targets.strata() if getattr(self.model, "stratify", False) else None
@@ -143,10 +164,16 @@ class Growth:
         return np.where(first == 1, size, -size)
 
     def _booster(
-        self, scaled: _Scaled, held: NDArray[np.bool_] | None, used: NDArray[np.float64]
+        self,
+        scaled: _Scaled,
+        held: NDArray[np.bool_] | None,
+        used: NDArray[np.float64],
+        n_earlier: int,
     ) -> _core.RuleBooster:
-        """Return the kernel, without any rules yet."""
-        model = self.model
+        """Return the kernel, without any rules yet; what it draws is new after earlier rules."""
+        model, seed = self.model, int(self.generator.integers(2**31))
+        if n_earlier > 0:
+            seed = int(np.random.default_rng((seed, n_earlier)).integers(2**31))
         units, weights = count_weights(self.weights, held, len(used))
         n_counted = float(used.sum() if weights is None else np.count_nonzero(used))
         settings = kernel_settings(
@@ -159,10 +186,45 @@ class Growth:
             units=units,
             weights=weights,
             strata=self._strata() if model.sample != "none" else None,
-            seed=int(self.generator.integers(2**31)),
+            seed=seed,
             held_weights=self._held_weights(held),
             **self.limits,
         )
+
+    def _resume(
+        self,
+        booster: _core.RuleBooster,
+        scaled: _Scaled,
+        earlier: Earlier,
+        default_scores: NDArray[np.float64],
+        varied: NDArray[np.int32],
+        held: NDArray[np.bool_] | None,
+    ) -> None:
+        """Let the kernel go on after earlier rules, if they are of the same records."""
+        others = "warm_start goes on with the records of the last fit, and these are others: "
+        if not np.array_equal(default_scores, earlier.rules.default_scores):
+            raise InputError(f"{others}y or weights have changed")
+        units, _ = count_weights(self.weights, held, self.targets.n_records)
+        position = np.zeros(len(default_scores), np.int32)
+        position[varied] = np.arange(len(varied))
+        for begin in range(0, len(earlier.rules), _RULES_AT_ONCE):
+            part = earlier.rules.part(begin, min(begin + _RULES_AT_ONCE, len(earlier.rules)))
+            indptr, numbers = part.cover(earlier.numbers, count_jobs(self.model.n_jobs))
+            shape = (self.targets.n_records, len(part))
+            each = np.ones(len(numbers))
+            if units is not None:
+                each = np.repeat(units.astype(np.float64), np.diff(indptr))
+            covers = sparse.csr_array((each, numbers, indptr), shape=shape).tocsc()
+            if not np.array_equal(covers.sum(axis=0), part.support):
+                raise InputError(f"{others}rules cover more of X, or less")
+            outputs = position[part.outputs]
+            booster.resume(
+                covers.indptr.astype(np.int64),
+                covers.indices.astype(np.int32),
+                part.rule_heads,
+                outputs,
+                np.ldexp(part.scores, scaled.shift[outputs]),
+            )
 
     def _run(
         self, booster: _core.RuleBooster, what: str, n_rules: int, max_seconds: float | None

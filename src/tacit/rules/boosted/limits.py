@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +13,11 @@ from tacit.errors import InputError, no_column
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tacit.rules.boosted.rule_arrays import RuleArrays
     from tacit.rules.columns.features import RuleFeatures
     from tacit.table.targets import Targets
 
-__all__ = ["check_limits", "column_limits"]
+__all__ = ["check_limits", "column_limits", "keeps_limits"]
 
 _MOST_COLUMNS = {"no_interactions": 1, "pairwise": 2}  # of a rule
 
@@ -65,6 +66,29 @@ def column_limits(model: Any, features: RuleFeatures, targets: Targets) -> dict[
         limits["group_start"] = np.cumsum([0, *map(len, groups)]).astype(np.int64)
         limits["group_columns"] = np.array(list(chain.from_iterable(groups)), np.int32)
     return limits
+
+
+def keeps_limits(rules: RuleArrays, limits: dict[str, Any]) -> bool:
+    """Return whether rules that are there already keep to limits."""
+    signs, start = limits.get("monotone"), limits.get("group_start")
+    groups = None
+    if start is not None:
+        groups = [set(limits["group_columns"][a:b].tolist()) for a, b in pairwise(start.tolist())]
+    ends, heads = rules.rule_conditions.tolist(), rules.rule_heads.tolist()
+    for rule in range(len(rules)):
+        body = slice(ends[rule], ends[rule + 1])
+        columns = rules.columns[body]
+        if signs is not None:
+            allowed = np.where(rules.ops[body] == 0, -signs[columns], signs[columns])
+            scores = np.sign(rules.scores[heads[rule] : heads[rule + 1]])
+            if (np.multiply.outer(allowed, scores) < 0).any():
+                return False
+        together = set(columns.tolist())
+        if len(together) > limits.get("most_columns", len(together)):
+            return False
+        if groups is not None and not any(together <= group for group in groups):
+            return False
+    return True
 
 
 def _listed(given: Any) -> list[Any] | None:

@@ -66,7 +66,7 @@ def check_parameters(model: Any) -> None:
         check_number(model.sample_fraction, "sample_fraction", 0.0, 1.0, above=True)
     _check_feature_fraction(model.feature_fraction)
     check_limits(model)
-    for name in ("stratify", "prune", "early_stopping", "default_rule"):
+    for name in ("stratify", "prune", "early_stopping", "default_rule", "warm_start"):
         if hasattr(model, name):
             check_flag(getattr(model, name), name)
     if model.prune and model.sample == "none":
@@ -86,6 +86,12 @@ def check_parameters(model: Any) -> None:
         check_choice(model.prediction, "prediction", PREDICTIONS)
         if model.calibration is not None:
             check_choice(model.calibration, "calibration", ("isotonic",))
+    fixed = isinstance(model.random_state, Integral)
+    if model.warm_start and model.early_stopping and not fixed:
+        raise InputError(
+            "random_state must be a whole number for warm_start with early_stopping: records that "
+            "are held out stay the same"
+        )
     if model.max_seconds is not None:
         check_number(model.max_seconds, "max_seconds", 0.0, above=True)
     count_jobs(model.n_jobs)
