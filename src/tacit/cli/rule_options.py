@@ -174,12 +174,13 @@ class RuleOptions:
 def _read_model(path: Path, kind: type) -> Any:
     """Return a model that is to go on."""
     model: Any = tacit.load(path)
-    if type(model) is not kind:
+    held = type(model).__name__
+    if held != kind.__name__:
         raise typer.BadParameter(
-            f"{path} holds a {type(model).__name__}, not a {kind.__name__}",
-            param_hint="--warm-start",
+            f"{path} holds a {held}, not a {kind.__name__}", param_hint="--warm-start"
         )
-    return model.set_params(n_rules=kind().n_rules, warm_start=True)
+    fresh: Any = kind()
+    return model.set_params(n_rules=fresh.n_rules, warm_start=True)
 
 
 def _signs(texts: list[str] | None) -> dict[str, int] | None:
