@@ -53,7 +53,7 @@ def column_limits(model: Any, features: RuleFeatures, targets: Targets) -> dict[
                 "monotonic_cst is for two classes, labels or numbers; scores of more classes "
                 "compete, and one that rises says nothing of predictions"
             )
-        if len(targets.values) > 1 and model.heads != "single":
+        if len(targets.values) > 1 and model.heads in ("partial", "complete"):
             raise InputError(
                 f"monotonic_cst: heads must be 'single' for several outputs, got {model.heads!r}"
             )

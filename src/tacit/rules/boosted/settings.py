@@ -99,7 +99,7 @@ def check_parameters(model: Any) -> None:
 
 def _check_number_loss(model: Any) -> None:
     check_choice(model.loss, "loss", NUMBER_LOSSES)
-    if model.loss in KINKED_LOSSES and model.heads != "single":
+    if model.loss in KINKED_LOSSES and model.heads in ("partial", "complete"):
         raise InputError(
             f"heads must be 'single' with loss={model.loss!r}, got {model.heads!r}: its rules are "
             "for one output each"
