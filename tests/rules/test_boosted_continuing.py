@@ -17,6 +17,11 @@ X[rng.random((300, 4)) < 0.1] = np.nan
 Y = np.nan_to_num(X[:, 0] * (X[:, 1] > 0)) + rng.normal(size=300)
 
 
+def learner(n_rules=500, **settings):
+    """A regressor that draws nothing: the same rules for any random state."""
+    return BoostedRulesRegressor(n_rules, **{"sample": "none", "learning_rate": 0.3} | settings)
+
+
 class Clock:
     """A clock that stands still unless it is asked."""
 
@@ -35,25 +40,25 @@ def test_rules_until_time_is_up_are_the_first_of_all():
     random = np.random.default_rng(1)
     wide, y = random.normal(size=(4000, 60)), random.normal(size=4000)
     start = time.perf_counter()
-    model = BoostedRulesRegressor(2**31 - 1, max_seconds=0.3).fit(wide, y)
+    model = learner(2**31 - 1, max_seconds=0.3).fit(wide, y)
     assert time.perf_counter() - start >= 0.3
     assert 1 <= model.n_rules_ < 2**31 - 1
-    whole = BoostedRulesRegressor(model.n_rules_).fit(wide, y)
+    whole = learner(model.n_rules_).fit(wide, y)
     np.testing.assert_array_equal(model.predict(wide), whole.predict(wide))
 
 
 @pytest.mark.parametrize("verbose", [0, 1])
 def test_enough_time_changes_nothing(verbose):
-    model = BoostedRulesRegressor(30, max_seconds=1e6, verbose=verbose).fit(X, Y)
-    assert model.to_text() == BoostedRulesRegressor(30).fit(X, Y).to_text()
+    model = learner(30, max_seconds=1e6, verbose=verbose).fit(X, Y)
+    assert model.to_text() == learner(30).fit(X, Y).to_text()
 
 
 def test_steps_end_when_time_is_up(monkeypatch):
     """With progress shown, the kernel is asked for few rules at a time."""
     monkeypatch.setattr(growth, "perf_counter", Clock(1.0))
-    model = BoostedRulesRegressor(1000, max_seconds=5.5, verbose=1).fit(X, Y)
+    model = learner(1000, max_seconds=5.5, verbose=1).fit(X, Y)
     assert model.n_rules_ == 50  # five steps of ten
-    assert model.to_text() == BoostedRulesRegressor(50).fit(X, Y).to_text()
+    assert model.to_text() == learner(50).fit(X, Y).to_text()
 
 
 def test_scores_to_calibrate_by_are_of_as_many_rules(monkeypatch):
@@ -98,10 +103,10 @@ NUMBERS = [
 @pytest.mark.parametrize("options", NUMBERS)
 def test_more_rules_of_numbers_are_those_of_one_fit(options, weights):
     y = np.abs(Y) if options.get("loss") == "poisson" else Y * 1e5 + 3
-    model = BoostedRulesRegressor(7, warm_start=True, **options).fit(X, y, weights)
+    model = learner(7, warm_start=True, **options).fit(X, y, weights)
     for n_rules in (7, 30, 150):
         model.set_params(n_rules=n_rules).fit(X, y, weights)
-        expected = BoostedRulesRegressor(n_rules, **options).fit(X, y, weights)
+        expected = learner(n_rules, **options).fit(X, y, weights)
         assert_same_model(model, expected)
 
 
@@ -109,7 +114,7 @@ def test_more_rules_of_numbers_are_those_of_one_fit(options, weights):
 def test_more_rules_of_several_outputs(heads):
     both = np.column_stack([Y, np.full(300, 4.0), 1e-9 * X[::-1, 2]])
     both = np.nan_to_num(both)
-    model = BoostedRulesRegressor(10, heads=heads, warm_start=True).fit(X, both)
+    model = learner(10, heads=heads, warm_start=True).fit(X, both)
     model.set_params(n_rules=80).fit(X, both)
     assert_same_model(model, BoostedRulesRegressor(80, heads=heads).fit(X, both))
 
@@ -143,7 +148,7 @@ def test_more_rules_of_labels():
 
 def test_files_go_on(tmp_path):
     frame = pl.DataFrame({"town": rng.choice(["Ulm", "Bonn", ""], 300), "age": X[:, 0]})
-    model = BoostedRulesRegressor(9, warm_start=True).fit(frame, Y)
+    model = learner(9, warm_start=True).fit(frame, Y)
     model.save(tmp_path / "model.tacit")
     again = tacit.load(tmp_path / "model.tacit").set_params(n_rules=50)
     assert_same_model(again.fit(frame, Y), BoostedRulesRegressor(50).fit(frame, Y), frame)
@@ -157,10 +162,10 @@ def test_a_target_that_is_a_column():
 
 
 def test_other_settings_may_follow():
-    model = BoostedRulesRegressor(10, warm_start=True).fit(X, Y)
+    model = learner(10, warm_start=True).fit(X, Y)
     model.set_params(n_rules=20, learning_rate=0.05, max_conditions=1).fit(X, Y)
     assert (np.diff(model.rules_.arrays.rule_conditions)[10:] == 1).all()
-    first = BoostedRulesRegressor(10).fit(X, Y)
+    first = learner(10).fit(X, Y)
     assert model.rules_.arrays.first(10).to_dict().keys() == first.rules_.arrays.to_dict().keys()
     np.testing.assert_array_equal(model.rules_.arrays.scores[:10], first.rules_.arrays.scores)
 
@@ -169,10 +174,10 @@ def test_other_settings_may_follow():
     "options", [{"sample": "bagging"}, {"sample": "subsample"}, {"feature_fraction": 1}]
 )
 def test_what_is_drawn_is_drawn_anew(options):
-    model = BoostedRulesRegressor(20, warm_start=True, random_state=0, **options).fit(X, Y)
+    model = learner(20, warm_start=True, random_state=0, **options).fit(X, Y)
     model.set_params(n_rules=40).fit(X, Y)
     arrays = model.rules_.arrays
-    first = BoostedRulesRegressor(20, random_state=0, **options).fit(X, Y)
+    first = learner(20, random_state=0, **options).fit(X, Y)
     np.testing.assert_array_equal(arrays.first(20).thresholds, first.rules_.arrays.thresholds)
     again = arrays.part(20, 40)
     assert again.columns.tolist() != arrays.first(20).columns.tolist()
@@ -181,14 +186,14 @@ def test_what_is_drawn_is_drawn_anew(options):
 
 def test_held_out_records_stay_held_out():
     options = {"early_stopping": True, "random_state": 0, "n_iter_no_change": 0}
-    model = BoostedRulesRegressor(5, warm_start=True, **options).fit(X, Y)
+    model = learner(5, warm_start=True, **options).fit(X, Y)
     lengths = [model.n_rules_]
     for n_rules in (10, 40):
         model.set_params(n_rules=n_rules).fit(X, Y)
         lengths.append(model.n_rules_)
         assert model.validation_losses_.shape == (model.n_rules_,)
         assert model.validation_losses_[-1] == model.validation_losses_.min()
-    expected = BoostedRulesRegressor(40, **options).fit(X, Y)
+    expected = learner(40, **options).fit(X, Y)
     assert lengths[0] > 1
     if lengths[0] == 5:  # nothing was cut off
         n = lengths[0]
@@ -197,7 +202,7 @@ def test_held_out_records_stay_held_out():
 
 
 def test_without_warm_start_a_fit_begins_anew():
-    model = BoostedRulesRegressor(10).fit(X, Y)
+    model = learner(10).fit(X, Y)
     model.fit(X[:, :2], Y)
     assert model.n_features_in_ == 2
     assert clone(model.set_params(warm_start=True)).fit(X, Y).n_rules_ == 10
@@ -222,7 +227,7 @@ def test_without_warm_start_a_fit_begins_anew():
     ],
 )
 def test_what_does_not_go_on_is_refused(params, changes, problem):
-    model = BoostedRulesRegressor(10, warm_start=True).fit(X, Y)
+    model = learner(10, warm_start=True).fit(X, Y)
     before = model.to_text()
     given = {"X": X, "y": Y} | changes
     with pytest.raises(InputError, match=problem):

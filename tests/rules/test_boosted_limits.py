@@ -44,6 +44,11 @@ CLASSES = [{"loss": loss} for loss in ("logistic", "squared", "squared_hinge", "
 CLASSES += [{"calibration": "isotonic", "random_state": 0}, {"class_weight": "balanced"}]
 
 
+def learner(n_rules=500, **settings):
+    """A regressor that draws nothing: the same rules for any random state."""
+    return BoostedRulesRegressor(n_rules, **{"sample": "none", "learning_rate": 0.3} | settings)
+
+
 def grid(column):
     """Values at, between and beyond those that occur."""
     values = np.unique(X[column].dropna())
@@ -67,13 +72,13 @@ def check_monotone(answers, signs, records):
 @pytest.mark.parametrize("options", NUMBERS)
 def test_numbers_rise_and_fall(options):
     y = np.maximum(Y, 0.0) if options.get("loss") == "poisson" else Y
-    model = BoostedRulesRegressor(80, monotonic_cst=SIGNS, **options).fit(X, y)
+    model = learner(80, monotonic_cst=SIGNS, **options).fit(X, y)
     assert model.n_rules_ > 10
     check_monotone(model._decide, SIGNS, X[::7])
 
 
 def test_predictions_of_counts_rise_and_fall():
-    model = BoostedRulesRegressor(80, loss="poisson", monotonic_cst=SIGNS)
+    model = learner(80, loss="poisson", monotonic_cst=SIGNS)
     model.fit(X, np.maximum(Y, 0.0))
     check_monotone(lambda X: model.predict(X).round(9), SIGNS, X[::7])
 
@@ -88,7 +93,7 @@ def test_scores_and_probabilities_of_the_second_class_rise_and_fall(options):
 
 def test_several_outputs_and_labels_rise_and_fall_each():
     both = np.column_stack([Y, np.roll(Y, 1) - X["age"]])
-    model = BoostedRulesRegressor(150, monotonic_cst=SIGNS).fit(X, both)
+    model = learner(150, monotonic_cst=SIGNS).fit(X, both)
     check_monotone(model.predict, SIGNS, X[::7])
     labels = BoostedRulesClassifier(150, monotonic_cst=SIGNS).fit(X, (both > 1.5).astype(int))
     check_monotone(labels.predict_proba, SIGNS, X[::7])
@@ -101,7 +106,7 @@ def test_any_data_rise_and_fall(seed):
     random = np.random.default_rng(seed)
     data = random.integers(0, 4, (40, 3)).astype(float)
     signs = random.integers(-1, 2, 3)
-    model = BoostedRulesRegressor(
+    model = learner(
         60, monotonic_cst=signs, learning_rate=random.choice([0.1, 1.0]), l2=random.choice([0.0, 1])
     ).fit(data, random.normal(size=40).round(1))
     cells = np.array(list(itertools.product(range(4), repeat=3)), float)
@@ -112,26 +117,26 @@ def test_any_data_rise_and_fall(seed):
 
 def test_what_rises_anyway_is_learnt_as_well():
     y = X["age"] + 2 * (X["dose"] > 0) * (X["age"] > 0)
-    free = BoostedRulesRegressor(200).fit(X, y)
-    bound = BoostedRulesRegressor(200, monotonic_cst={"age": 1, "dose": 1}).fit(X, y)
+    free = learner(200).fit(X, y)
+    bound = learner(200, monotonic_cst={"age": 1, "dose": 1}).fit(X, y)
     assert bound.score(X, y) > 0.99
     assert free.score(X, y) > 0.99
 
 
 def test_all_forms_are_the_same():
-    expected = BoostedRulesRegressor(30, monotonic_cst=SIGNS).fit(X, Y).to_text()
-    assert expected != BoostedRulesRegressor(30).fit(X, Y).to_text()
+    expected = learner(30, monotonic_cst=SIGNS).fit(X, Y).to_text()
+    assert expected != learner(30).fit(X, Y).to_text()
     for signs in ([1, -1, 1, 0], np.array([1.0, -1.0, 1.0, 0.0]), {0: 1, 1: -1, -2: 1, "town": 0}):
-        assert BoostedRulesRegressor(30, monotonic_cst=signs).fit(X, Y).to_text() == expected
+        assert learner(30, monotonic_cst=signs).fit(X, Y).to_text() == expected
     groups = [["age", "town"], ["town", "weight"], ["dose"]]
-    expected = BoostedRulesRegressor(30, interaction_cst=groups).fit(X, Y).to_text()
+    expected = learner(30, interaction_cst=groups).fit(X, Y).to_text()
     for groups in ([(0, 3), {3, 2}], [[0, "town"], np.array([2, -1])]):
-        assert BoostedRulesRegressor(30, interaction_cst=groups).fit(X, Y).to_text() == expected
+        assert learner(30, interaction_cst=groups).fit(X, Y).to_text() == expected
 
 
 def test_a_target_that_is_a_column_of_x_is_none_of_the_columns():
     frame = pl.DataFrame({"y": Y, "age": X["age"].to_numpy(), "dose": X["dose"].to_numpy()})
-    model = BoostedRulesRegressor(30, monotonic_cst=[1, 0], interaction_cst=[[0], [1]])
+    model = learner(30, monotonic_cst=[1, 0], interaction_cst=[[0], [1]])
     apart = clone(model)
     apart.fit(frame.drop("y"), pl.Series("y", Y))
     assert model.fit(frame, "y").to_text() == apart.to_text()
@@ -153,7 +158,7 @@ def columns_of_rules(model):
 )
 def test_columns_of_a_rule_are_those_of_a_group(options):
     groups = [{"age", "town"}, {"town", "weight"}]
-    model = BoostedRulesRegressor(150, interaction_cst=[*map(sorted, groups)], random_state=0)
+    model = learner(150, interaction_cst=[*map(sorted, groups)], random_state=0)
     found = columns_of_rules(model.set_params(**options).fit(X, Y))
     allowed = [*groups, {"dose"}]  # that is in no group: a group of its own
     assert all(any(columns <= group for group in allowed) for columns in found)
@@ -163,7 +168,7 @@ def test_columns_of_a_rule_are_those_of_a_group(options):
 
 @pytest.mark.parametrize(("given", "most"), [("no_interactions", 1), ("pairwise", 2)])
 def test_so_many_columns_at_most(given, most):
-    model = BoostedRulesRegressor(150, interaction_cst=given, max_conditions=8).fit(X, Y)
+    model = learner(150, interaction_cst=given, max_conditions=8).fit(X, Y)
     sizes = {len(columns) for columns in columns_of_rules(model)}
     assert max(sizes) == most
     assert max(np.diff(model.rules_.arrays.rule_conditions)) > most  # several of one column
@@ -177,7 +182,7 @@ def test_several_outputs_and_classes(heads):
 
 
 def test_without_interactions_predictions_add_up_over_columns():
-    model = BoostedRulesRegressor(100, interaction_cst="no_interactions").fit(X, Y)
+    model = learner(100, interaction_cst="no_interactions").fit(X, Y)
     corners = [X.iloc[[0]].copy() for _ in range(4)]
     for k, corner in enumerate(corners):
         corner["age"], corner["dose"] = (-1.0, 1.0)[k % 2], (-2, 2)[k // 2]
@@ -189,9 +194,9 @@ def test_without_interactions_predictions_add_up_over_columns():
 
 
 def test_files_keep_limits(tmp_path):
-    model = BoostedRulesRegressor(
-        10, monotonic_cst={"age": 1}, interaction_cst=[["age", "dose"], ["town"]]
-    ).fit(X, Y)
+    model = learner(10, monotonic_cst={"age": 1}, interaction_cst=[["age", "dose"], ["town"]]).fit(
+        X, Y
+    )
     model.save(tmp_path / "model.tacit")
     again = tacit.load(tmp_path / "model.tacit")
     assert again.get_params() == model.get_params()
@@ -226,6 +231,4 @@ def test_more_classes_and_joint_heads_neither_rise_nor_fall():
     with pytest.raises(InputError, match="monotonic_cst is for two classes, labels or numbers"):
         BoostedRulesClassifier(monotonic_cst={"age": 1}).fit(X, np.digitize(Y, [0.5, 2.0]))
     with pytest.raises(InputError, match="monotonic_cst: heads must be 'single'"):
-        BoostedRulesRegressor(heads="complete", monotonic_cst={"age": 1}).fit(
-            X, np.column_stack([Y, Y[::-1]])
-        )
+        learner(heads="complete", monotonic_cst={"age": 1}).fit(X, np.column_stack([Y, Y[::-1]]))

@@ -422,7 +422,8 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
 
     >>> X = {"queue": ["short", "long"] * 51}
     >>> waits = [minutes * factor for minutes in range(1, 52) for factor in (1.0, 3.0)]
-    >>> model = tacit.BoostedRulesRegressor(loss="quantile", quantile=0.9).fit(X, waits)
+    >>> model = tacit.BoostedRulesRegressor(loss="quantile", quantile=0.9, sample="none")
+    >>> model = model.fit(X, waits)
     >>> model.predict({"queue": ["short", "long"]}).round(1)
     array([ 46., 138.])
     """
