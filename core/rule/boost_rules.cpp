@@ -29,6 +29,8 @@ RuleBooster::RuleBooster(const RuleColumns& columns, BoostTargets targets, std::
       sample_units_(samples_.size()),
       known_best_(static_cast<std::size_t>(n_views_)),
       known_(static_cast<std::size_t>(n_views_), 0) {
+  for (std::int64_t view = 0; view < n_views_; ++view)
+    keys_.push_back({0, static_cast<std::uint64_t>(view) + 1, 0});
   loss_.set_weight_unit(settings.weight_unit);
   loss_.set_quantile(settings.quantile);
   loss_.start(settings.default_rule);
@@ -115,6 +117,7 @@ void RuleBooster::resume(std::int64_t n_rules, const std::int64_t* start,
     const std::vector<std::int32_t> some(outputs + head_start[r], outputs + head_start[r + 1]);
     const std::vector<double> head(scores + head_start[r], scores + head_start[r + 1]);
     loss_.add(covered_, some, head, nullptr);
+    note_rule(some.data(), some.size(), ++n_earlier_);
   }
   if (bounds_.kept())
     for (const std::int32_t view : all_views_) bounds_.of(view).forget();
@@ -142,7 +145,7 @@ const std::vector<std::int32_t>& RuleBooster::draw_columns() {
     drawn_columns_ = limits_.allowed();
     if (!all && n < drawn_columns_.size()) {
       std::vector<std::int32_t> some = drawn_columns_;
-      sampler_.draw(some, n, drawn_columns_);
+      sampler_.draw(key_, search_.mask().n_conditions(), some, n, drawn_columns_);
     }
   } else if (all) {
     return active;
@@ -151,7 +154,7 @@ const std::vector<std::int32_t>& RuleBooster::draw_columns() {
       shuffled_.resize(n_columns);
       std::iota(shuffled_.begin(), shuffled_.end(), 0);
     }
-    sampler_.draw(shuffled_, n, drawn_columns_);
+    sampler_.draw(key_, search_.mask().n_conditions(), shuffled_, n, drawn_columns_);
   }
   std::erase_if(drawn_columns_, [&](std::int32_t c) {
     return !std::binary_search(active.begin(), active.end(), c);
@@ -236,14 +239,30 @@ RuleCandidate RuleBooster::best_by_bounds(OutputBounds bounds, std::int32_t view
 }
 
 void RuleBooster::draw_sample(std::int32_t view) {
-  const float* const drawn = sampler_.draw_records();
+  const float* const drawn = sampler_.draw_records(keys_[static_cast<std::size_t>(view)]);
   samples_[static_cast<std::size_t>(view)].assign(drawn, drawn + n_records());
   sample_units_[static_cast<std::size_t>(view)] = sampler_.n_units();
 }
 
 void RuleBooster::begin_sample(std::int32_t view) {
   const auto o = static_cast<std::size_t>(view);
+  key_ = keys_[o];
   search_.begin(samples_[o].data(), sample_units_[o]);
+}
+
+// The output's sample is another one from now on.
+void RuleBooster::note_rule(const std::int32_t* outputs, std::size_t n, std::int64_t n_rules) {
+  for (std::size_t i = 0; i < n; ++i)
+    for (int k = 0; k < loss_.n_views(); ++k) {
+      const std::int32_t view = outputs[i] * loss_.n_views() + k;
+      keys_[static_cast<std::size_t>(view)] = {static_cast<std::uint64_t>(n_rules),
+                                               static_cast<std::uint64_t>(view) + 1, 0};
+    }
+}
+
+void RuleBooster::try_again(std::int32_t view) {
+  known_[static_cast<std::size_t>(view)] = 0;
+  ++keys_[static_cast<std::size_t>(view)].trial;
 }
 
 RuleCandidate RuleBooster::best_of_samples(int n_jobs, Poll poll) {
@@ -263,7 +282,7 @@ RuleCandidate RuleBooster::best_of_samples(int n_jobs, Poll poll) {
   if (best.valid())
     begin_sample(best.output);
   else
-    std::fill(known_.begin(), known_.end(), char{0});  // other samples may find something
+    for (const std::int32_t view : all_views_) try_again(view);  // other samples may find something
   return best;
 }
 
@@ -459,7 +478,7 @@ bool RuleBooster::finish(Growing& rule) {
     gain += settings_.score(sum) / 2;
   }
   if (refused(rule, head)) {
-    for (const std::int32_t view : rule.outputs) known_[static_cast<std::size_t>(view)] = 0;
+    for (const std::int32_t view : rule.outputs) try_again(view);
     return false;
   }
   for (std::int32_t& view : rule.outputs) view = loss_.output_of(view);
@@ -476,14 +495,18 @@ bool RuleBooster::finish(Growing& rule) {
   rules_.rule_heads.push_back(static_cast<std::int64_t>(rules_.outputs.size()));
   rules_.support.push_back(support);
   rules_.gain.push_back(gain);
+  note_rule(rule.outputs.data(), rule.outputs.size(), n_earlier_ + rules_.size());
   return true;
 }
 
 bool RuleBooster::add_rule(int n_jobs, Poll poll) {
   // Where records or columns are drawn, finding nothing may be bad luck.
-  for (int tries = draws() ? 50 : 1; tries > 0; --tries) {
+  const int most = draws() ? 50 : 1;
+  for (int trial = 0; trial < most; ++trial) {
     if (!own_samples_) {
-      const float* const drawn = sampler_.draw_records();
+      key_ = {static_cast<std::uint64_t>(n_earlier_ + rules_.size()), 0,
+              static_cast<std::uint64_t>(trial)};
+      const float* const drawn = sampler_.draw_records(key_);
       search_.begin(drawn, sampler_.n_units());
     }
     limits_.begin();

@@ -83,6 +83,8 @@ class RuleBooster {
   RuleCandidate best_of_samples(int n_jobs, Poll poll);
   void draw_sample(std::int32_t view);
   void begin_sample(std::int32_t view);
+  void try_again(std::int32_t view);
+  void note_rule(const std::int32_t* outputs, std::size_t n, std::int64_t n_rules);
   RuleCandidate best_by_bounds(OutputBounds bounds, std::int32_t view, const StatSums& totals,
                                const std::vector<std::int32_t>& columns, const RuleCandidate& floor,
                                int n_jobs, Poll poll);
@@ -138,6 +140,9 @@ class RuleBooster {
   bool own_samples_ = false;
   std::vector<std::vector<float>> samples_;  // how often each record counts, for each output
   std::vector<double> sample_units_;
+  std::vector<DrawKey> keys_;  // of the next draw for each view
+  DrawKey key_;                // of what is drawn for the rule that grows
+  std::int64_t n_earlier_ = 0;
   std::vector<RuleCandidate> known_best_;  // of each output, if known_
   std::vector<char> known_;
   std::vector<StatPair> changes_;

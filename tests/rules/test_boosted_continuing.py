@@ -171,17 +171,26 @@ def test_other_settings_may_follow():
 
 
 @pytest.mark.parametrize(
-    "options", [{"sample": "bagging"}, {"sample": "subsample"}, {"feature_fraction": 1}]
+    "options",
+    [
+        {"sample": "bagging"},
+        {"sample": "subsample", "prune": True},
+        {"feature_fraction": 2},
+        {"sample": "subsample", "feature_fraction": 2, "loss": "absolute"},
+        {
+            "sample": "subsample",
+            "monotonic_cst": [1, -1, 0, 0],
+            "loss": "quantile",
+            "quantile": 0.8,
+        },
+    ],
 )
-def test_what_is_drawn_is_drawn_anew(options):
+def test_what_is_drawn_is_what_one_fit_draws(options):
     model = learner(20, warm_start=True, random_state=0, **options).fit(X, Y)
-    model.set_params(n_rules=40).fit(X, Y)
-    arrays = model.rules_.arrays
-    first = learner(20, random_state=0, **options).fit(X, Y)
-    np.testing.assert_array_equal(arrays.first(20).thresholds, first.rules_.arrays.thresholds)
-    again = arrays.part(20, 40)
-    assert again.columns.tolist() != arrays.first(20).columns.tolist()
-    assert model.score(X, Y) > first.score(X, Y)
+    model.set_params(n_rules=60).fit(X, Y)
+    assert_same_model(model, learner(60, random_state=0, **options).fit(X, Y))
+    other = learner(60, random_state=1, **options).fit(X, Y)
+    assert model.to_text(None) != other.to_text(None)
 
 
 def test_held_out_records_stay_held_out():

@@ -118,7 +118,8 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         count, nor do the rules to calibrate by, of which each fold has as many.
     warm_start : bool, default False
         Let `fit` add rules to those of the last fit until there are `n_rules`. Of the same records,
-        which it takes: the same rules as by one fit, but where records or columns are drawn.
+        which it takes, they are the same rules as by one fit. (Where samples of several outputs
+        come to nothing, they may be drawn again.)
     random_state : int, RandomState or Generator, optional
         For samples, drawn columns and held-out records.
     n_jobs, verbose : int, optional

@@ -116,7 +116,7 @@ class Growth:
             quantile=getattr(self.model, "quantile", None),
             one_unit=self.model.l1 > 0,
         )
-        booster = self._booster(scaled, held, used, 0 if earlier is None else len(earlier.rules))
+        booster = self._booster(scaled, held, used)
         start = scaled.unscaled(booster.rules())["default_scores"]
         default_scores[varied] = start + scaled.centre
         if earlier is not None:
@@ -168,12 +168,9 @@ class Growth:
         scaled: _Scaled,
         held: NDArray[np.bool_] | None,
         used: NDArray[np.float64],
-        n_earlier: int,
     ) -> _core.RuleBooster:
-        """Return the kernel, without any rules yet; what it draws is new after earlier rules."""
-        model, seed = self.model, int(self.generator.integers(2**31))
-        if n_earlier > 0:
-            seed = int(np.random.default_rng((seed, n_earlier)).integers(2**31))
+        """Return the kernel, without any rules yet."""
+        model = self.model
         units, weights = count_weights(self.weights, held, len(used))
         n_counted = float(used.sum() if weights is None else np.count_nonzero(used))
         settings = kernel_settings(
@@ -186,7 +183,7 @@ class Growth:
             units=units,
             weights=weights,
             strata=self._strata() if model.sample != "none" else None,
-            seed=seed,
+            seed=int(self.generator.integers(2**31)),
             held_weights=self._held_weights(held),
             **self.limits,
         )
