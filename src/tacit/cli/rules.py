@@ -53,12 +53,17 @@ NRules = Annotated[
     ),
 ]
 MaxConditions = Annotated[
-    int | None, _rules_option(min=1, max=255, help="The most of a rule: 4, or 5 of covering rules.")
+    int | None,
+    _rules_option(min=1, max=255, help="The most of a rule: 4, or 10 of covering rules."),
 ]
 MinSupport = Annotated[float, _rules_option(help="Records that a rule covers at least.")]
 Criterion = Annotated[
-    Literal["f_measure", "precision", "laplace", "m_estimate", "kulczynski"] | None,
+    Literal["f_measure", "precision", "laplace", "m_estimate", "kulczynski", "foil_gain"] | None,
     _rules_option(help="What makes a covering rule good."),
+]
+NOptimisations = Annotated[
+    int | None,
+    _rules_option(min=0, help="How often covering rules of a class are gone over again: 2."),
 ]
 Heads = Annotated[
     Literal["single", "partial", "complete"] | None,
@@ -101,6 +106,7 @@ def rules(
     max_conditions: MaxConditions = None,
     min_support: MinSupport = 1,
     criterion: Criterion = None,
+    n_optimisations: NOptimisations = None,
     heads: Heads = None,
     loss: Loss = None,
     learning_rate: LearningRate = None,
@@ -135,11 +141,11 @@ def rules(
     Example: `tacit rules adult.csv --target income --n-rules 200 --top 10 -o rules.csv`
     """
     given = {
-        "criterion": criterion, "heads": heads, "loss": loss, "learning_rate": learning_rate,
-        "l2": l2, "algorithm": algorithm, "feature_fraction": _fraction(feature_fraction),
-        "sample": sample, "prediction": prediction, "max_conditions": max_conditions,
-        "n_rules": n_rules, "min_support": min_support, "random_state": random_state,
-        "n_jobs": source.n_jobs,
+        "criterion": criterion, "n_optimisations": n_optimisations, "heads": heads, "loss": loss,
+        "learning_rate": learning_rate, "l2": l2, "algorithm": algorithm,
+        "feature_fraction": _fraction(feature_fraction), "sample": sample,
+        "prediction": prediction, "max_conditions": max_conditions, "n_rules": n_rules,
+        "min_support": min_support, "random_state": random_state, "n_jobs": source.n_jobs,
     }  # fmt: skip
     model = _estimator(covering, regress, given)
     if bool(target) == (labels is not None):
