@@ -49,7 +49,10 @@ Regress = Annotated[bool, _rules_option("--regress", help="The target is a numbe
 NRules = Annotated[
     int | None,
     typer.Option(
-        "--n-rules", "-n", min=1, help="How many rules: 500 boosted ones; covering ones as needed."
+        "--n-rules",
+        "-n",
+        min=1,
+        help="How many rules: 500 boosted ones, 1,000 for numbers; covering ones as needed.",
     ),
 ]
 MaxConditions = Annotated[

@@ -43,8 +43,9 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
     ----------
     n_rules : int, default 500
         How many rules to learn. Fewer if no rule lowers the loss any more.
-    heads : {"single", "partial", "complete"}
-        Whether a rule adds to one output, to `head_size` of them or to all.
+    heads : {"auto", "single", "partial", "complete"}
+        Whether a rule adds to one output, to `head_size` of them or to all. "auto" is "complete"
+        with the softmax loss, for more than two classes, and else "single".
     head_size : int, optional
         For partial heads; by default as many as a record has labels on average, at least two.
     loss : {"auto", "logistic", "squared", "squared_hinge", "example_logistic", "softmax"}
@@ -147,7 +148,7 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         self,
         n_rules: int = 500,
         *,
-        heads: Literal["single", "partial", "complete"] = "single",
+        heads: Literal["auto", "single", "partial", "complete"] = "auto",
         head_size: int | None = None,
         loss: str = "auto",
         learning_rate: float = 0.3,
@@ -324,11 +325,27 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
     makes it about as wide as the widest, in whose unit gains and losses are. With `l1`, which is in
     the unit of all outputs, they are taken as they are.
 
+    Numbers are learnt with more and smaller steps than classes, each on half of the records: the
+    squared error is led astray by single records, which another half may not have. So rules depend
+    on `random_state`, unless ``sample="none"``.
+
     Parameters
     ----------
-    n_rules, heads, head_size, learning_rate, max_conditions, min_support, l1, l2, algorithm
+    n_rules : int, default 1000
+        How many rules to learn. Fewer if no rule lowers the error any more.
+    heads : {"auto", "single", "partial", "complete"}
+        As for :class:`BoostedRulesClassifier`; "auto" is "single".
+    learning_rate : float, default 0.15
+        What is left of the best score of a rule.
+    l2 : float, default 5.0
+        How many records of no error are added to those that a rule covers.
+    sample : {"none", "bagging", "subsample"}, default "subsample"
+        Whether each rule is learnt of all records, of some drawn with replacement, or without.
+    sample_fraction : float, default 0.5
+        The fraction of records drawn; None for all of bagging and two thirds of subsamples.
+    head_size, max_conditions, min_support, l1, algorithm, n_bins, binning, defaults, kinds
         As for :class:`BoostedRulesClassifier`.
-    n_bins, binning, defaults, kinds, sample, sample_fraction, feature_fraction, prune
+    feature_fraction, prune
         Likewise.
     early_stopping, validation_fraction, n_iter_no_change, random_state, n_jobs, verbose
         Likewise.
@@ -349,7 +366,7 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
     --------
     >>> import tacit
     >>> X = {"age": [3, 4, 30, 41]}
-    >>> model = tacit.BoostedRulesRegressor(n_rules=100, l2=0.0).fit(X, [1.0, 2.0, 10.0, 12.0])
+    >>> model = tacit.BoostedRulesRegressor(l2=0.0, sample="none").fit(X, [1.0, 2.0, 10.0, 12.0])
     >>> model.predict({"age": [3, 41]}).round(2)
     array([ 1., 12.])
     """
