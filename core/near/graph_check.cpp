@@ -20,11 +20,13 @@ GraphCheck check_entries(const std::int64_t* indptr, const std::int32_t* indices
       const X weight = weights[e];
       if (j <= last || j >= n_nodes) note(GraphFault::kIndices, i, j);
       last = j;
-      if (!std::isfinite(weight))
+      if (i == j)  // whatever it is
+        note(GraphFault::kLoop, i, j);
+      else if (!std::isfinite(weight))
         note(GraphFault::kNotFinite, i, j);
       else if (weight < 0)
         note(GraphFault::kNegative, i, j);
-      else if (i == j || (weight == 0 && !zeros_are_edges))
+      else if (weight == 0 && !zeros_are_edges)
         note(GraphFault::kLoop, i, j);
     }
     if (i % 4096 == 0) poller.check();

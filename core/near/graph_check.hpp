@@ -13,7 +13,7 @@ enum class GraphFault : int {
   kIndices,  // out of range, descending or twice in a row
   kNotFinite,
   kNegative,
-  kLoop,        // an entry on the diagonal, or one that is 0 where that means no edge
+  kLoop,  // an entry on the diagonal, whatever it is, or one that is 0 where that means no edge
   kAsymmetric,  // an entry that differs from the one across the diagonal, or lacks it
 };
 

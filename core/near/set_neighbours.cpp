@@ -91,8 +91,12 @@ class Walk {
       elements_.push_back(lists_.rank(queries.columns[e]));
     a_ = static_cast<std::int64_t>(elements_.size());
     std::sort(elements_.begin(), elements_.end(), std::greater<>());  // the rarest first
-    while (!elements_.empty() && lists_.length(elements_.front()) == 0)
-      elements_.erase(elements_.begin());
+    meter_.spend(a_);
+    // What no row has comes first, as the rarest.
+    elements_.erase(elements_.begin(), std::partition_point(elements_.begin(), elements_.end(),
+                                                            [&](std::int32_t rank) {
+                                                              return lists_.length(rank) == 0;
+                                                            }));
     if (elements_.empty()) return;
     for (const std::int32_t rank : elements_) marks_[static_cast<std::size_t>(rank)] = 1;
     const auto& blocks = lists_.blocks();
@@ -304,7 +308,7 @@ double set_nearness(SetMeasure measure, std::int64_t a, std::int64_t b, std::int
 
 double set_distance(SetMeasure measure, double nearness, std::int64_t n_columns) {
   if (measure == SetMeasure::kHamming)
-    return n_columns == 0 ? 0.0 : -nearness / static_cast<double>(n_columns);
+    return n_columns == 0 ? 0.0 : (0.0 - nearness) / static_cast<double>(n_columns);  // never -0
   return 1 - (measure == SetMeasure::kCosine ? std::sqrt(nearness) : nearness);
 }
 

@@ -172,6 +172,27 @@ class TestDensity:
         for end in (".html", ".svg"):
             assert out[end].stat().st_size > 1000
 
+    @pytest.mark.parametrize(
+        ("frame", "n_clusters", "noise"),
+        [
+            ({"x": [0, 0, 1, 1, 9, 9, 8, 8], "y": [0, 1, 0, 1, 9, 8, 9, 8]}, 2, 0),
+            ({"x": [2.0**k for k in range(9)]}, 0, 9),
+        ],
+    )
+    def test_noise_is_no_cluster(self, run, tmp_path, frame, n_clusters, noise):
+        path, page = tmp_path / "two.csv", tmp_path / "two.html"
+        pl.DataFrame(frame).write_csv(path)
+        options = ["--method", "hdbscan", "--min-cluster-size", 3, "--min-samples", 1]
+        text = run("cluster", path, *options, "-o", page).stdout
+        heading = f"{n_clusters} clusters of {len(frame['x'])} records"
+        assert f"{n_clusters}, and {noise} records of noise" in text
+        assert f"\n{heading}; lifts" in text
+        assert ("noise: " in text) == (noise > 0)
+        assert f"<p>{heading}</p>" in page.read_text("utf-8")
+        told = json.loads(run("cluster", path, *options, "--json").stdout)
+        names = [f"cluster {k}" for k in range(n_clusters)] + ["noise"] * (noise > 0)
+        assert [cluster["name"] for cluster in told["clusters"]] == names
+
     def test_what_is_not_for_it(self, run, rings, visits_file):
         result = run("cluster", rings, "--method", "hdbscan", "-k", 3)
         assert result.exit_code == 2
@@ -219,6 +240,18 @@ class TestDensity:
             (["--method", "spectral", "-k", 2, "--radius", 1], "is for --method components"),
             (["--method", "kmeans", "-k", 2, "--linkage", "ward"], "is for --method agglomerative"),
             (["--method", "hdbscan", "--min-cluster-size", 1], "is at least 2"),
+            (
+                ["--method", "components", "--radius", 0.3, "--n-neighbors", 3],
+                "has no effect with --radius",
+            ),
+            (
+                ["--method", "agglomerative", "-k", 2, "--linkage", "single", "--n-neighbors", 3],
+                "has no effect with --linkage single",
+            ),
+            (["--method", "hdbscan", "--init", "x"], "is for --method mixture or kmeans"),
+            (["--method", "hdbscan", "--n-init", 9], "is for --method mixture or kmeans"),
+            (["--method", "hdbscan", "--max-clusters", 4], "is for --method mixture"),
+            (["--method", "kmeans", "-k", 2, "--criterion", "bic"], "is for --method mixture"),
         ):
             result = run("cluster", rings, *options)
             assert result.exit_code == 2

@@ -282,6 +282,15 @@ class TestForms:
             "odd",
         ]
 
+    def test_noise_is_no_cluster(self, visits):
+        labels = np.arange(visits.n_records) % 3
+        for n_named, heading in ((3, "2 clusters"), (1, "0 clusters")):
+            names = ["a", "b", "noise"][-n_named:]
+            profile = Profile.from_labels(visits, labels % n_named, names=names, noise=True)
+            assert profile.to_text().startswith(f"{heading} of 20,000 records; ")
+            assert f"<p>{heading} of 20,000 records</p>" in profile.to_html()
+            assert [c.name for c in profile.traits()] == names
+
     def test_values_in_words(self):
         texts = [
             tacit.mixture.Trait("cart", True, *[0.5] * 5).text,
@@ -399,6 +408,7 @@ class TestWrongInput:
             ({"alphas": [1.0]}, r"alphas must have shape \(2\)"),
             ({"alphas": [1.0, -1.0]}, "alphas must be finite and not negative"),
             ({"names": ["one"]}, "names: 1 for 2 clusters"),
+            ({"noise": 1}, "noise must be True or False, got 1"),
             ({"ignored": [2]}, "ignored: there are only the cells 0 to 1"),
             ({"ignored": [0.5]}, "ignored must be a list of cells"),
             ({"level": 1}, "level must be a number between 0 and 1, got 1"),

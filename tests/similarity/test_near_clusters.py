@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, is_valid_linkage, linkage
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn.base import clone
 from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -399,6 +400,54 @@ def test_graphs_that_do_not_fit():
     similar = NearGraph(np.exp(-graph.csr.toarray()))
     with pytest.raises(InputError, match="measure='distance'"):
         SparseAgglomerative(2, linkage="average").fit(X, graph=similar)
+    for wrong in (np.eye(2), sparse.eye_array(2), "near"):
+        with pytest.raises(
+            InputError, match=f"graph must be a NearGraph, got {type(wrong).__name__}"
+        ):
+            SparseAgglomerative(2).fit(X, graph=wrong)
+    with pytest.raises(InputError, match="X is a NearGraph; SparseHDBSCAN takes the objects"):
+        SparseHDBSCAN().fit(graph)
+    for model in (SparseAgglomerative(1, linkage="average"), SparseComponents(), SparseSpectral(1)):
+        with pytest.raises(InputError, match="X is a graph of no objects"):
+            model.fit(NearGraph(np.zeros((0, 0)), "distance"))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("factor", [2.0**-540, 2.0**-1000, 2.0**400])
+@pytest.mark.parametrize("n_neighbors", [5, 39])
+def test_ward_merges_numbers_of_any_size(form, factor, n_neighbors):
+    X, _ = blobs(40, seed=3)
+    wanted = SparseAgglomerative(4, n_neighbors=n_neighbors).fit(form(X)).linkage_matrix_
+    found = SparseAgglomerative(4, n_neighbors=n_neighbors).fit(form(X * factor)).linkage_matrix_
+    np.testing.assert_array_equal(found[:, [0, 1, 3]], wanted[:, [0, 1, 3]])
+    np.testing.assert_allclose(found[:, 2], wanted[:, 2] * factor, rtol=1e-9)
+
+
+def test_ward_of_small_differences_beside_a_large_column():
+    X, _ = blobs(40, seed=3)
+    graph = complete(X)
+    wanted = SparseAgglomerative(4).fit(X, graph=graph).linkage_matrix_
+    beside = np.column_stack((X * 1e-200, np.full(40, 1e150)))
+    found = SparseAgglomerative(4).fit(beside, graph=graph).linkage_matrix_
+    np.testing.assert_array_equal(found[:, :2], wanted[:, :2])
+    np.testing.assert_allclose(found[:, 2], wanted[:, 2] * 1e-200, rtol=1e-9)
+
+
+@pytest.mark.parametrize("model", [*ALL, SparseHDBSCAN()], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize(
+    ("dtype", "most"), [(np.float64, 1e308), (np.float32, 3e38)], ids=["double", "single"]
+)
+def test_columns_that_are_too_wide_to_be_scaled(model, dtype, most):
+    X = sparse.csr_array(np.array([[0, most], [0, -most], [1, 0]] * 4, dtype))
+    with pytest.raises(InputError, match=f"X: column 1 spans more than a {np.dtype(dtype)} can"):
+        clone(model).set_params(normalize=True).fit(X)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_parallel_vectors_hang_together(form):
+    X = form(np.outer([1, 3, 7, 0.1], [0.1, 0.2, 0.7]))
+    model = SparseComponents(radius=0.0, metric="cosine").fit(X)
+    assert model.labels_.tolist() == model.predict(X).tolist() == [0, 0, 0, 0]
 
 
 def test_a_radius_of_similarities_is_no_distance(tmp_path):

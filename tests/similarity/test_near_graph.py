@@ -75,6 +75,9 @@ def test_faults_are_found_wherever_they_are(seed):
     for value, what in ((np.nan, "not finite"), (-1.0, "negative")):
         wrong = dense.copy()
         wrong[i, j] = value
+        loop = dense.copy()
+        loop[i, i] = value
+        assert (NearGraph(loop).csr.toarray() == dense).all()
         with pytest.raises(InputError, match=rf"the entry at \({i}, {j}\) is {what}"):
             NearGraph(wrong)
 
@@ -168,6 +171,8 @@ def test_labels_spread_to_what_a_dense_solver_says():
         graph.propagate_labels(np.full(30, -1))
     with pytest.raises(InputError, match="y must be 30 whole numbers"):
         graph.propagate_labels(np.zeros(30))
+    with pytest.raises(InputError, match="tolerance must be a finite number above 0"):
+        graph.propagate_labels(y, tolerance=0)
 
 
 def test_components_edges_and_files(tmp_path):
@@ -202,6 +207,17 @@ def test_what_is_refused():
         NearGraph(broken)
     with pytest.raises(InputError, match="neighbors must be from 0 to 1, or -1"):
         NearGraph.from_neighbors([[1.0], [1.0]], [[1], [2]])
+
+
+@pytest.mark.parametrize("keep", ["directed", "either", "both"])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -1.0])
+def test_distances_of_neighbours_are_checked(keep, wrong):
+    neighbors = np.array([[1, 0], [0, -1], [0, 1]])
+    distances = np.array([[1.0, wrong], [1.0, wrong], [2.0, 3.0]])  # of itself, and of none
+    assert NearGraph.from_neighbors(distances, neighbors).n_edges == 3
+    distances[0, 0] = wrong
+    with pytest.raises(InputError, match=f"distances must be .* object 0 to 1 is {wrong}"):
+        NearGraph.from_neighbors(distances, neighbors, keep=keep)
 
 
 def test_a_neighbour_that_is_named_twice_is_one():

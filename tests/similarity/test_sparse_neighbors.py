@@ -1,5 +1,7 @@
 """Exact neighbours, pairs and averages of sets, sparse vectors and points, against all pairs."""
 
+from time import process_time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -52,6 +54,8 @@ def test_nearest_of_all_pairs(seed, metric, n, signed, dense):
     if metric != "cosine":  # equal cosines may differ by rounding
         assert neighbors.tolist() == oracle.nearest(wanted, k).tolist()
     assert np.allclose(distances, np.sort(wanted, axis=1)[:, :k], atol=1e-8)
+    assert (np.diff(distances) >= 0).all()
+    assert (np.diff(neighbors)[np.diff(distances) == 0] > 0).all()
     again = model.set_params(n_jobs=3).kneighbors(form(Q))
     assert (again[0] == distances).all()
     assert (again[1] == neighbors).all()
@@ -72,6 +76,64 @@ def test_objects_of_one_number_and_queries_of_several():
     assert np.allclose(model.kneighbors(sparse.csr_array(Q))[0], wanted)
     graph = model.radius_neighbors_graph(sparse.csr_array(Q), 0.5, "distance")
     assert np.allclose(np.sort(graph.data), np.sort(wanted[wanted <= 0.5]))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_query_has_its_answer_in_any_batch(form):
+    rng = np.random.default_rng(0)
+    X = (rng.random((30, 11)) < 0.4) * 0.3
+    Q = (rng.random((12, 11)) < 0.5) * np.where(np.arange(12) % 2, 1.0, rng.random((11, 12))).T
+    Q[5] = 0
+    model = SparseNeighbors(9, metric="cosine").fit(sparse.csr_array(X))
+    for answer in (model.kneighbors, lambda Q: model.radius_neighbors(Q, 0.6)):
+        together = answer(form(Q))
+        for q in range(12):
+            alone = answer(form(Q[q : q + 1]))
+            assert [part[0].tolist() for part in alone] == [part[q].tolist() for part in together]
+    near = model.radius_neighbors_graph(form(Q), 0.6, "distance")
+    assert np.allclose(near.toarray(), oracle.distances(Q, X, "cosine") * (near.toarray() > 0))
+
+
+@pytest.mark.parametrize(
+    ("X", "query", "wanted"),
+    [
+        ([[-2.0, -2, -2], [0, 0, 0]], [-2.0, 1, 1], [1, 0]),
+        ([[0.0, 1, 0], [1, 0, 0]], [1.0, 1, 2], [0, 1]),
+    ],
+)
+def test_cosines_of_dense_rows_ascend_and_equal_ones_by_number(X, query, wanted):
+    distances, neighbors = SparseNeighbors(2, metric="cosine").fit(X).kneighbors([query])
+    assert distances[0, 0] <= distances[0, 1]
+    assert neighbors.tolist() == [wanted]
+
+
+def test_columns_that_no_object_has_cost_little():
+    X = sparse.csr_array(([1.0] * 3, [0, 1, 2], [0, 1, 2, 3]), (3, 400_000))
+    model = SparseNeighbors(2, metric="jaccard").fit(X)
+    query = sparse.csr_array(np.ones((1, 400_000)))
+    start = process_time()
+    assert model.kneighbors(query)[1].tolist() == [[0, 1]]
+    assert process_time() - start < 2  # seconds; 6 when each was removed by itself
+
+
+def test_distances_of_0_have_no_sign():
+    model = SparseNeighbors(1, metric="hamming").fit(np.eye(3)[[0, 0, 1]])
+    assert not np.signbit(model.kneighbors()[0]).any()
+    assert not np.signbit(model.radius_neighbors_graph(radius=0.0, mode="distance").data).any()
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_parallel_vectors_are_joined_however_long(form):
+    row = np.random.default_rng(62).random(2_000)
+    for d in range(1, 2_000, 13):
+        join = SimilarityJoin(1.0, "cosine").fit(form(np.vstack((row[:d], 3 * row[:d]))))
+        assert join.n_pairs_ == 1
+
+
+@pytest.mark.parametrize("metric", ["jaccard", "overlap", "cosine"])
+def test_pairs_without_similarity_are_none(metric):
+    X = np.vstack((np.eye(3), [[1.0, 2, 0]]))
+    assert SimilarityJoin(1e-16, metric).fit(X).to_frame()["first"].to_list() == [0, 1]
 
 
 @settings(max_examples=40, deadline=None)
@@ -175,6 +237,39 @@ def test_averages_of_several_outputs_by_distance():
     frame = {"a": [1.0, 2.0, 3.0], "b": [0.0, 1.0, 0.0], "y": [5.0, 6.0, 7.0]}
     by_name = SparseKNeighborsRegressor(1).fit(tacit.Table(frame, discretise=None), "y")
     assert by_name.predict(tacit.Table(frame, discretise=None)).tolist() == [5.0, 6.0, 7.0]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_averages_of_all_objects_but_itself(metric, form):
+    X, y = draw_rows(1, 8, 5), 2.0 ** np.arange(8)
+    model = SparseKNeighborsRegressor(40, metric=metric).fit(form(X), y)
+    np.testing.assert_allclose(model.predict(None), (y.sum() - y) / 7)
+    np.testing.assert_allclose(model.predict(form(X)), np.full(8, y.mean()))
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"n_neighbors": "a"}, "n_neighbors must be a whole number"),
+        ({"n_neighbors": 0}, "n_neighbors must be a whole number of at least 1"),
+        ({"weights": "nearest"}, "weights must be"),
+        ({"n_jobs": "all"}, "n_jobs"),
+    ],
+)
+def test_parameters_of_an_average_are_checked_once_more(changes, problem):
+    X = np.eye(3)
+    model = SparseKNeighborsRegressor(2).fit(X, [1.0, 2.0, 3.0]).set_params(**changes)
+    with pytest.raises(InputError, match=problem):
+        model.predict(X)
+
+
+def test_one_object_has_no_neighbours():
+    frame = SparseNeighbors().fit([[1.0]]).to_frame()
+    assert frame.is_empty()
+    assert frame.schema == SparseNeighbors(1).fit([[1.0], [2.0]]).to_frame().schema
+    with pytest.raises(InputError, match="X: the only training object has no neighbours"):
+        SparseKNeighborsRegressor().fit([[1.0]], [1.0]).predict(None)
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -45,6 +45,8 @@ _TAKEN = {
     "density-peaks": ("n_clusters", "n_neighbors", "normalize"),
 }
 _NEAR = tuple(_TAKEN)[2:]  # of near records
+_FOR_ALL = ("n_clusters", "prior", "random_state")  # see `_wanted`; `_profile`; any seed does
+_UNLESS_TOLD: dict[str, Any] = {"criterion": "cheeseman_stutz", "n_init": 5, "missing": "state"}
 _ENDINGS = (".tacit", ".html", *PICTURES, *FRAMES)
 
 
@@ -60,7 +62,8 @@ MaxClusters = Annotated[
     ),
 ]
 Criterion = Annotated[
-    Literal["cheeseman_stutz", "bic", "icl"], _search_option(help="What -k auto decides by.")
+    Literal["cheeseman_stutz", "bic", "icl"] | None,
+    _search_option(help="What -k auto decides by; cheeseman_stutz unless told."),
 ]
 Method = Annotated[
     Literal[
@@ -103,7 +106,7 @@ Normalize = Annotated[
     bool, _near_option("--normalize", help="Measure distances between columns scaled to [0, 1].")
 ]
 Init = Annotated[str | None, typer.Option(help="How clusters begin; as the method names its ways.")]
-NInit = Annotated[int, typer.Option(min=1, help="Starts; the best is kept.")]
+NInit = Annotated[int | None, typer.Option(min=1, help="Starts; the best is kept. 5 unless told.")]
 Prior = Annotated[
     str,
     typer.Option(
@@ -121,10 +124,10 @@ def cluster(
     source: Source,
     n_clusters: NClusters = "auto",
     max_clusters: MaxClusters = None,
-    criterion: Criterion = "cheeseman_stutz",
+    criterion: Criterion = None,
     method: Method = "mixture",
     init: Init = None,
-    n_init: NInit = 5,
+    n_init: NInit = None,
     prior: Prior = "auto",
     ignore_missing: IgnoreMissing = False,
     min_cluster_size: MinClusterSize = None,
@@ -161,17 +164,16 @@ def cluster(
     Example: `tacit cluster visits.csv --n-clusters 6 --top 3 -o clusters.html`
     """
     wanted, strength = _wanted(n_clusters, method), _strength(prior)
-    near = {
-        "min_cluster_size": min_cluster_size, "min_samples": min_samples, "linkage": linkage,
-        "n_neighbors": n_neighbors, "radius": radius, "normalize": normalize or None,
-    }  # fmt: skip
-    _check_options(method, near | {"ignore_missing": ignore_missing or None})
-    told = near | {
+    given = {
         "n_clusters": wanted, "max_clusters": max_clusters, "criterion": criterion,
-        "prior": strength, "missing": "ignore" if ignore_missing else "state",
-        "n_init": n_init, "init": init, "random_state": random_state,
+        "prior": strength, "missing": "ignore" if ignore_missing else None, "n_init": n_init,
+        "init": init, "random_state": random_state, "min_cluster_size": min_cluster_size,
+        "min_samples": min_samples, "linkage": linkage, "n_neighbors": n_neighbors,
+        "radius": radius, "normalize": normalize or None,
     }  # fmt: skip
-    settings = {name: told[name] for name in _TAKEN[method] if told[name] is not None}
+    _check_options(method, given)
+    told = _UNLESS_TOLD | {name: value for name, value in given.items() if value is not None}
+    settings = {name: told[name] for name in _TAKEN[method] if name in told}
     outputs = check_outputs(output, _ENDINGS, source.path)
     table = source.read_table()
     start = perf_counter()
@@ -187,7 +189,7 @@ def cluster(
     ]  # fmt: skip
     page = partial(
         profile.to_html, f"Clusters of {source.path.name}", rows,
-        curve=_curve(selection, criterion), criterion=_AXES[criterion],
+        curve=_curve(selection, told["criterion"]), criterion=_AXES[told["criterion"]],
     )  # fmt: skip
     for path in outputs:
         drawn = path.suffix.lower() in PICTURES and not (method in _NEAR and hasattr(model, "plot"))
@@ -294,11 +296,16 @@ def _near_classes() -> tuple[Any, ...]:
 def _check_options(method: str, given: dict[str, Any]) -> None:
     """Refuse what is for another method."""
     for name in (name for name, value in given.items() if value is not None):
-        setting = "missing" if name == "ignore_missing" else name
-        methods = [other for other, taken in _TAKEN.items() if setting in taken]
-        if method not in methods:
-            hint = f"--{name.replace('_', '-')}"
+        methods = [other for other, taken in _TAKEN.items() if name in taken]
+        if method not in methods and name not in _FOR_ALL:
+            option = "ignore_missing" if name == "missing" else name
+            hint = f"--{option.replace('_', '-')}"
             raise typer.BadParameter(f"is for --method {' or '.join(methods)}", param_hint=hint)
+    if given["n_neighbors"] is not None and (
+        given["radius"] is not None or given["linkage"] == "single"
+    ):
+        other = "--linkage single" if given["radius"] is None else "--radius"
+        raise typer.BadParameter(f"has no effect with {other}", param_hint="--n-neighbors")
     if method == "hdbscan" and given["min_cluster_size"] == 1:
         raise typer.BadParameter(
             "is at least 2 for --method hdbscan", param_hint="--min-cluster-size"
@@ -315,10 +322,12 @@ def _profile(
 
         assert isinstance(table, tacit.Table)
         n = int(model.labels_.max(initial=-1)) + 1
-        noise = isinstance(model, tacit.similarity.SparseHDBSCAN) or bool((model.labels_ < 0).any())
+        noise = bool((model.labels_ < 0).any())
         names = [*(f"cluster {k}" for k in range(n)), *["noise"] * noise]
         labels = np.where(model.labels_ < 0, n, model.labels_)
-        return tacit.mixture.Profile.from_labels(table.cut(), labels, prior=prior, names=names)
+        return tacit.mixture.Profile.from_labels(
+            table.cut(), labels, prior=prior, names=names, noise=noise
+        )
     if isinstance(table, tacit.Table):
         return tacit.mixture.Profile.from_labels(table, model.labels_, prior=prior)
     profile: Profile = model.profile(table, prior=prior)
@@ -357,7 +366,7 @@ def _count(chosen: int, told: dict[str, Any], table: Table | PartitionedTable) -
 
     if told["n_clusters"] != "auto":
         return str(chosen)
-    most = told["max_clusters"]
+    most = told.get("max_clusters")
     reached = chosen == (limit_clusters(table.n_records) if most is None else most)
     limit = "; no more were tried, see --max-clusters" if reached else ""
     return f"{chosen}, chosen by {_CRITERIA[told['criterion']]}{limit}"

@@ -15,6 +15,7 @@ from tacit.machine import check_int
 from tacit.mixture.profile import page as profile_page
 from tacit.mixture.profile.lifts import Lifts
 from tacit.mixture.profile.traits import ClusterTraits, Trait, show_fraction, show_size, value_text
+from tacit.parameters import check_flag
 from tacit.plot import lift_map
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class Profile:
         Pseudo-counts for every label of every column, defaults too; column after column.
     names : sequence of str, optional
         What to call the clusters; by default their numbers.
+    noise : bool, default False
+        Whether the last one is noise, which is no cluster and not counted as one.
     ignored : array of int, optional
         Cells, indices of `alphas`, to leave out, such as those of missing values.
     level : float, default 0.95
@@ -88,10 +91,12 @@ class Profile:
         alphas: Any,
         *,
         names: Sequence[str] | None = None,
+        noise: bool = False,
         ignored: Any = None,
         level: float = 0.95,
     ) -> None:
         self.schema = schema
+        self._noise = check_flag(noise, "noise")
         self.sizes = _counts(totals, "totals", (None,))
         self.level = _level(level)
         self._named = names is not None
@@ -115,6 +120,7 @@ class Profile:
         *,
         prior: float = 1.0,
         names: Sequence[str] | None = None,
+        noise: bool = False,
         level: float = 0.95,
     ) -> Profile:
         """Return the profile of clusters to which each record belongs or does not.
@@ -124,7 +130,7 @@ class Profile:
         table : Table
         labels : array of int of shape (n_records,)
             The cluster of each record: 0, 1, …
-        prior, names, level
+        prior, names, noise, level
             As of :meth:`from_counts`.
         """
         clusters = np.asarray(labels)
@@ -144,7 +150,7 @@ class Profile:
         totals = np.bincount(clusters, weights, n_clusters)
         return cls.from_counts(
             table.schema, totals, stored.reshape(-1, n_clusters),
-            prior=prior, names=names, level=level,
+            prior=prior, names=names, noise=noise, level=level,
         )  # fmt: skip
 
     @classmethod
@@ -156,6 +162,7 @@ class Profile:
         *,
         prior: float = 1.0,
         names: Sequence[str] | None = None,
+        noise: bool = False,
         level: float = 0.95,
     ) -> Profile:
         """Return the profile of clusters that all records belong to, from counts of their values.
@@ -170,6 +177,8 @@ class Profile:
         prior : float, default 1.0
             How many records' worth of the overall fractions each cluster begins with.
         names : sequence of str, optional
+        noise : bool, default False
+            Whether the last one is noise, which is no cluster and not counted as one.
         level : float, default 0.95
         """
         if not (np.isfinite(prior) and prior >= 0):
@@ -178,11 +187,11 @@ class Profile:
         counts = _counts(stored, "stored", (schema.n_values, len(sizes)))
         singles = OneWay(schema, counts.sum(axis=1), float(sizes.sum()))
         alphas = prior * singles.counts / (singles.total or 1)
-        return cls(schema, sizes, counts, alphas, names=names, level=level)
+        return cls(schema, sizes, counts, alphas, names=names, noise=noise, level=level)
 
     @property
     def n_clusters(self) -> int:
-        """Number of clusters."""
+        """Number of clusters, with the noise."""
         return len(self.sizes)
 
     @cached_property
@@ -295,8 +304,9 @@ class Profile:
         return "\n\n".join(texts)
 
     def _count(self) -> str:
-        plural = "" if self.n_clusters == 1 else "s"
-        return f"{self.n_clusters} cluster{plural} of {show_size(self.sizes.sum())} records"
+        n_clusters = self.n_clusters - self._noise
+        plural = "" if n_clusters == 1 else "s"
+        return f"{n_clusters} cluster{plural} of {show_size(self.sizes.sum())} records"
 
     def to_html(
         self,

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["SparseAgglomerative"]
 
 _LINKAGES = ("ward", "average", "single")
+_NARROW = -200  # exponent of 2: where all columns are narrower, squares of differences may vanish
 
 
 @dataclass(frozen=True)
@@ -166,9 +167,11 @@ class SparseAgglomerative(NearClusters):
         edges = near.doubles
         if self.n_connected_ > 1:
             edges = self._joined(edges, part)
+        points, exponent = self._points() if ward else (None, 0)
         first, second, heights, sizes = _core.graph_merges(
-            *csr_arrays(edges), np.ones(n, np.int64), self._points() if ward else None
+            *csr_arrays(edges), np.ones(n, np.int64), points
         )
+        heights = np.ldexp(heights, -exponent)
         children = np.sort(np.stack((first, second), axis=1).astype(np.int64), axis=1)
         return _Merges(children, heights, sizes)
 
@@ -204,8 +207,8 @@ class SparseAgglomerative(NearClusters):
         ends = (first[order].astype(np.int32), second[order].astype(np.int32))
         return _along_edges(*ends, length[order].astype(np.float64), n)
 
-    def _points(self) -> Floats:
-        """Return the objects in full."""
+    def _points(self) -> tuple[Floats, int]:
+        """Return the objects in full, where they are close times a power of 2, and its exponent."""
         numbers = self._numbers
         n, d = numbers.shape
         if is_sparse(numbers):
@@ -215,7 +218,11 @@ class SparseAgglomerative(NearClusters):
                 "project them first: SparseComputation(…).fit_transform(X)",
             )
             numbers = numbers.toarray()
-        return np.ascontiguousarray(numbers, np.float64)
+        points = np.ascontiguousarray(numbers, np.float64)
+        width = np.frexp(np.ptp(points, axis=0).max(initial=0.0))[1]
+        if width >= _NARROW:
+            return points, 0
+        return np.ldexp(points - points.min(axis=0), -width), int(-width)
 
     def _cut(self, n: int) -> None:
         """Cut the tree where the parameters say."""

@@ -13,6 +13,7 @@ from tacit.parameters import check_number, store_parameters
 from tacit.similarity import state as files
 from tacit.similarity.clusters.near_clusters import NearClusters, number_clusters
 from tacit.similarity.clusters.reachability import metric_tree, unit_rows
+from tacit.similarity.neighbors.exact import ROUNDING
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,7 +86,7 @@ class SparseComponents(NearClusters):
         if graph is None and self.radius is not None:
             numbers = unit_rows(self._numbers) if self.metric == "cosine" else self._numbers
             tree = metric_tree(numbers, 1, self.metric, self.n_jobs)
-            short = tree.reach <= self.radius
+            short = tree.reach <= self._within(self.radius)
             ends = (tree.a[short], tree.b[short])
             edges = sparse.coo_array((np.ones(len(ends[0])), ends), (n, n))
             parts = csgraph.connected_components(edges, directed=False)[1]
@@ -112,8 +113,12 @@ class SparseComponents(NearClusters):
         distances, objects = self._nearest(X, 1)
         labels = self.labels_[objects[:, 0]]
         if self._step is not None:
-            labels = np.where(distances[:, 0] <= self._step, labels, -1)
+            labels = np.where(distances[:, 0] <= self._within(self._step), labels, -1)
         return labels
+
+    def _within(self, radius: float) -> float:
+        """Return the longest step as distances are rounded: of parallel vectors not always to 0."""
+        return radius + (ROUNDING if self.metric == "cosine" else 0.0)
 
     def _learned(self) -> dict[str, NDArray[Any]]:
         return {"step": np.array([] if self._step is None else [self._step], np.float64)}

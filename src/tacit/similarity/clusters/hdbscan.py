@@ -18,6 +18,7 @@ from tacit.similarity import state as files
 from tacit.similarity.base import refuse_huge
 from tacit.similarity.clusters.condensed import NOISE, CondensedTree, Selection, condense
 from tacit.similarity.clusters.reachability import first_reached, metric_tree, unit_rows
+from tacit.similarity.near_graph.near_graph import NearGraph
 from tacit.similarity.neighbors.exact import ExactIndex, exact_index
 from tacit.similarity.projection.centred import ColumnScaling
 from tacit.table.one_hot import OneHot
@@ -44,9 +45,12 @@ class SparseHDBSCAN(ClusterMixin, Estimator):  # type: ignore[misc]
     `min_samples`-th nearest object of both. The minimum spanning tree of these is found exactly:
     Borůvka's rounds over small boxes of objects, most of which are too far away, or hold nothing
     but the cluster that is to grow, and are passed over. Along the tree, clusters divide as the
-    density rises; of all of them, those that last longest are chosen. The labels are those of
-    other exact implementations, but where distances tie: an object between two clusters at one
-    and the same density goes to the one it is closer to.
+    density rises; of all of them, those that last longest are chosen.
+
+    The labels are those of other exact implementations with ``min_samples=1``, or wherever no two
+    edges tie. With more, many edges are as long as one core distance that they share, and
+    implementations differ from each other by a few objects. Here an object between two clusters at
+    one and the same density goes to the one it is closer to.
 
     After Campello, Moulavi and Sander (2013).
 
@@ -133,6 +137,8 @@ class SparseHDBSCAN(ClusterMixin, Estimator):  # type: ignore[misc]
         y : ignored
         """
         self._check_parameters()
+        if isinstance(X, NearGraph):
+            raise InputError("X is a NearGraph; SparseHDBSCAN takes the objects themselves")
         self.encoder_, numbers = OneHot.fit(X, self)
         self._scaling = ColumnScaling.of(numbers) if self.normalize else None
         self._set_objects(self._measured(numbers))

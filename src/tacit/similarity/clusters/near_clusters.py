@@ -63,9 +63,13 @@ class NearClusters(ClusterMixin, Estimator):  # type: ignore[misc]
             Which objects are near, in place of each one's nearest neighbours.
         """
         self._check_parameters()
+        if graph is not None and not isinstance(graph, NearGraph):
+            raise InputError(f"graph must be a NearGraph, got {type(graph).__name__}")
         if isinstance(X, NearGraph):
             if graph is not None:
                 raise InputError("graph: X is a graph already")
+            if len(X) == 0:
+                raise InputError("X is a graph of no objects")
             graph = X
             self.encoder_ = self._scaling = None
             self._set_objects(None)

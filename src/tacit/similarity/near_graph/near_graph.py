@@ -132,6 +132,13 @@ class NearGraph(store.Saved):
         columns, values = near.ravel().astype(np.int64), far.ravel()
         kept = (columns >= 0) & (columns != rows)
         rows, columns, values = rows[kept], columns[kept], values[kept]
+        wrong = ~(np.isfinite(values) & (values >= 0))
+        if wrong.any():
+            first = int(np.argmax(wrong))
+            raise InputError(
+                "distances must be finite and not negative, but that from object "
+                f"{rows[first]} to {columns[first]} is {values[first]}"
+            )
         order = np.lexsort((values, columns, rows))  # a neighbour that is named twice is one
         rows, columns, values = rows[order], columns[order], values[order]
         new = np.ones(len(rows), bool)
@@ -297,7 +304,8 @@ class NearGraph(store.Saved):
         ([0, 0, 1, 1], [0.8, 0.2])
         """
         self.require("similarity", "propagate_labels")
-        return propagate(self.doubles, self.degrees, y, check_number(tolerance, "tolerance", 0))
+        least = check_number(tolerance, "tolerance", 0, above=True)
+        return propagate(self.doubles, self.degrees, y, least)
 
     # For others
 

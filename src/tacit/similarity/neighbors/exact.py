@@ -18,13 +18,21 @@ from tacit.table.containers import is_sparse
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["METRICS", "SET_METRICS", "CosineIndex", "ExactIndex", "Metric", "exact_index"]
+__all__ = [
+    "METRICS",
+    "ROUNDING",
+    "SET_METRICS",
+    "CosineIndex",
+    "ExactIndex",
+    "Metric",
+    "exact_index",
+]
 
 Metric: TypeAlias = Literal["euclidean", "cosine", "jaccard", "overlap", "hamming"]
 SET_METRICS = ("jaccard", "overlap", "hamming")  # of which columns are not 0
 METRICS = ("euclidean", "cosine", *SET_METRICS)
 _FIRST_K = 32  # neighbours that a search within a radius begins with
-_SLACK = 1e-12  # what rounding can do to a distance of at most 2
+ROUNDING = 1e-12  # what rounding can do to a distance of at most 2
 # Offsets by query, numbers of objects, distances.
 Found: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]"
 
@@ -136,12 +144,12 @@ class CosineIndex:
         """Return all objects within a distance of each query, in the order of their numbers."""
         itself = queries is None
         rows = self._rows if itself else _vectors(queries)
-        found = self._index.within(*rows, itself, False, 1 - radius - _SLACK, count_jobs(n_jobs))
+        found = self._index.within(*rows, itself, False, 1 - radius - ROUNDING, count_jobs(n_jobs))
         return _no_farther(found, radius)
 
     def pairs(self, radius: float, n_jobs: int | None) -> Found:
         """Return each pair within a distance for one of the two."""
-        least = 1 - radius - _SLACK
+        least = 1 - radius - ROUNDING
         found = self._index.within(*self._rows, False, True, least, count_jobs(n_jobs))
         return _no_farther(found, radius)
 
@@ -173,20 +181,51 @@ class _EqualNumbersIndex(_SetIndex):
     def nearest(
         self, queries: Any, k: int, n_jobs: int | None
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        if queries is None or _holds_one_number(queries):
-            return super().nearest(queries, k, n_jobs)
-        return self._of_any.nearest(queries, k, n_jobs)
+        if queries is None:
+            return super().nearest(None, k, n_jobs)
+        rows = _rows_without_zeros(queries)
+        equal = _rows_of_one_number(rows)
+        distances = np.empty((len(equal), k))
+        objects = np.empty((len(equal), k), np.int64)
+        if equal.any():
+            distances[equal], objects[equal] = super().nearest(rows[equal], k, n_jobs)
+        if not equal.all():
+            distances[~equal], objects[~equal] = self._of_any.nearest(rows[~equal], k, n_jobs)
+        return distances, objects
 
     def within(self, queries: Any, radius: float, n_jobs: int | None) -> Found:
-        if queries is None or _holds_one_number(queries):
-            return super().within(queries, radius, n_jobs)
-        return self._of_any.within(queries, radius, n_jobs)
+        if queries is None:
+            return super().within(None, radius, n_jobs)
+        rows = _rows_without_zeros(queries)
+        equal = _rows_of_one_number(rows)
+        if equal.all():
+            return super().within(rows, radius, n_jobs)
+        one = super().within(rows[equal], radius, n_jobs)
+        other = self._of_any.within(rows[~equal], radius, n_jobs)
+        counts = np.empty(len(equal), np.int64)
+        counts[equal], counts[~equal] = np.diff(one[0]), np.diff(other[0])
+        first = np.repeat(equal, counts)  # of each that is found: whether it is in `one`
+        objects, distances = np.empty(len(first), np.int64), np.empty(len(first))
+        objects[first], objects[~first] = one[1], other[1]
+        distances[first], distances[~first] = one[2], other[2]
+        return np.append(0, np.cumsum(counts)), objects, distances
 
 
 def _holds_one_number(numbers: Any) -> bool:
     """Return whether all that is stored is the same number, above 0."""
-    stored = numbers.data if is_sparse(numbers) else np.asarray(numbers)[np.nonzero(numbers)]
+    stored = numbers.data
     return len(stored) > 0 and bool(stored[0] > 0) and bool((stored == stored[0]).all())
+
+
+def _rows_of_one_number(rows: Any) -> NDArray[np.bool_]:
+    """Return which CSR rows hold one number alone, above 0, or nothing: each for itself."""
+    equal = np.ones(rows.shape[0], np.bool_)
+    lengths = np.diff(rows.indptr)
+    some = lengths > 0
+    starts = rows.indptr[:-1][some]
+    same = (rows.data == np.repeat(rows.data[starts], lengths[some])) & (rows.data > 0)
+    equal[some] = np.logical_and.reduceat(same, starts) if len(starts) else True
+    return equal
 
 
 class _EuclideanIndex:
@@ -244,7 +283,9 @@ class _UnitIndex:
             distances[q] = 1.0  # a row of zeros is as far from all others
             first = np.arange(k + 1)
             objects[q] = first[first != q][:k] if units is None else first[:k]
-        return distances, objects
+        # Squares are rounded, and rows of zeros are where they are set: not in order any more.
+        order = np.lexsort((objects, distances), axis=1)
+        return np.take_along_axis(distances, order, 1), np.take_along_axis(objects, order, 1)
 
     def within(self, queries: Any, radius: float, n_jobs: int | None) -> Found:
         units = None if queries is None else _unit(queries)
@@ -272,7 +313,7 @@ def _least_nearness(metric: str, radius: float, n_columns: int) -> float:
     """Return how near sets are in the kernel's terms that are within a distance, or a bit more."""
     if metric == "hamming":
         return -radius * n_columns - 1e-6
-    least = 1 - radius - _SLACK
+    least = 1 - radius - ROUNDING
     if metric == "cosine":
         return least * abs(least)
     return least

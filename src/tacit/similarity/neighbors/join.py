@@ -14,7 +14,7 @@ from tacit.parameters import check_choice, check_number, store_parameters
 from tacit.similarity import state as files
 from tacit.similarity.base import refuse_huge
 from tacit.similarity.near_graph.near_graph import NearGraph
-from tacit.similarity.neighbors.exact import exact_index
+from tacit.similarity.neighbors.exact import ROUNDING, CosineIndex, exact_index
 from tacit.table.containers import is_sparse
 from tacit.table.one_hot import OneHot
 
@@ -88,9 +88,11 @@ class SimilarityJoin(Estimator):
         index: Any = exact_index(rows, self.metric)
         least = float(self.threshold)
         # Found with a bit more room, as 1 - (1 - s) may be rounded; decided by the similarity.
-        offsets, second, distances = index.pairs(1 - least + 1e-12, self.n_jobs)
+        offsets, second, distances = index.pairs(1 - least + ROUNDING, self.n_jobs)
         first = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        near = 1 - distances >= least - 1e-15
+        # Sums over the columns of vectors are rounded more than counts are.
+        rounding = ROUNDING if isinstance(index, CosineIndex) else 1e-15
+        near = (1 - distances >= least - rounding) & (distances < 1)
         ends = (
             np.concatenate((first[near], second[near])),
             np.concatenate((second[near], first[near])),

@@ -113,13 +113,17 @@ class SparseKNeighborsRegressor(RegressorMixin, NeighborSearch):  # type: ignore
         Parameters
         ----------
         X : like the one that was fitted, or a PartitionedTable
+            None for the training objects themselves, none of which is its own neighbour.
 
         Returns
         -------
         ndarray of shape (n_objects,) or (n_objects, n_outputs)
         """
         check_is_fitted(self)
-        k = min(int(self.n_neighbors), self.n_samples_fit_)
+        self._check_parameters()
+        k = min(int(self.n_neighbors), self.n_samples_fit_ - (X is None))
+        if k == 0:
+            raise InputError("X: the only training object has no neighbours but itself")
         distances, neighbors = self._index.nearest(self._queries(X), k, self.n_jobs)
         values = self._targets[neighbors]
         if self.weights == "uniform":

@@ -94,7 +94,8 @@ class NeighborSearch(Estimator):
         distances : ndarray of shape (n_objects, n_neighbors)
             Ascending. Not with ``return_distance=False``.
         neighbors : ndarray of shape (n_objects, n_neighbors)
-            Numbers of fitted objects; of equally near ones, the first.
+            Numbers of fitted objects; of equally near ones, the first. Cosines of vectors are
+            rounded: which of several counts as nearer may follow from that.
         """
         queries = self._queries(X)
         k = self._count(n_neighbors, itself=X is None)
@@ -326,7 +327,9 @@ class SparseNeighbors(TransformerMixin, NeighborSearch):  # type: ignore[misc]
         """Return the nearest neighbours of the fitted objects: object, neighbor, distance."""
         check_is_fitted(self)
         k = min(check_int(self.n_neighbors, "n_neighbors", 1), self.n_samples_fit_ - 1)
-        distances, neighbors = self.kneighbors(None, k)
+        distances, neighbors = (
+            self.kneighbors(None, k) if k else (np.empty((1, 0)), np.empty((1, 0), np.int64))
+        )
         objects = np.repeat(np.arange(len(neighbors)), k)
         columns = {"object": objects, "neighbor": neighbors.ravel(), "distance": distances.ravel()}
         return pl.DataFrame(columns)

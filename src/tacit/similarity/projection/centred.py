@@ -373,7 +373,15 @@ class ColumnScaling:
         ends = numbers.max(axis=0), numbers.min(axis=0)
         if sparse.issparse(numbers):
             ends = ends[0].toarray(), ends[1].toarray()
-        ranges = np.subtract(*ends, dtype=np.float64).reshape(-1)
+        # Sparse numbers are divided in their own type.
+        own = sparse.issparse(numbers) and numbers.dtype.kind == "f"  # type: ignore[attr-defined]
+        kind = numbers.dtype if own else np.dtype(np.float64)
+        with np.errstate(over="ignore"):
+            ranges = np.subtract(*ends, dtype=np.float64).reshape(-1)
+            held = np.isfinite(ranges.astype(kind, copy=False))
+        if not held.all():
+            column = int(np.argmin(held))
+            raise InputError(f"X: column {column} spans more than a {kind} can hold")
         lower = np.asarray(ends[1], np.float64).reshape(-1) if shift else None
         return cls(np.where(ranges > 0, ranges, 1.0), lower)
 
