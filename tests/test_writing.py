@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,7 @@ from support.commands import run
 from tacit import store, writing
 from tacit.io import isolated
 from tacit.machine import _free_in_groups
+from tacit.store import seal_of
 
 OLD = b"what was there before"
 
@@ -36,6 +38,34 @@ def test_permissions_and_links_are_kept(tmp_path):
     small_table().save(dangling)
     assert dangling.is_symlink()
     assert tacit.load(tmp_path / "new.tacit").n_records == 3
+
+
+def test_links_that_go_in_circles_and_names_that_cannot_be(tmp_path):
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.symlink_to(two)
+    two.symlink_to(one)
+    with pytest.raises(tacit.InputError, match=r"path: .*one' is a link that leads back to itself"):
+        small_table().save(one)
+    assert one.is_symlink()
+    assert two.is_symlink()
+    with pytest.raises(tacit.InputError, match=r"path: 'a\\x00b' has the character"):
+        small_table().save("a\0b")
+
+
+@pytest.mark.parametrize("call", ["is_file", "open"])
+def test_a_file_that_must_not_be_read(tmp_path, monkeypatch, call):
+    path = tmp_path / "a.tacit"
+    small_table().save(path)
+
+    def refuse(self, *given, **options):
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, call, refuse)
+    with pytest.raises(tacit.FileError, match=r"a\.tacit: cannot be read: Permission denied"):
+        tacit.load(path)
+    if call == "open":
+        with pytest.raises(tacit.FileError, match=r"a\.tacit: cannot be read: Permission denied"):
+            seal_of(path)
 
 
 @pytest.mark.parametrize("length", [246, 250, 255])
@@ -180,6 +210,9 @@ def test_reading_in_a_process_of_its_own(tmp_path, monkeypatch):
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(tacit.FileError, match=r"a\.parquet: is damaged or cut off"):
         tacit.read(path, isolated=True)
+    frame.write_parquet(path)
+    with pytest.raises(TypeError, match="'int' object is not iterable"):
+        tacit.read(path, isolated=True, columns=5)  # which the file has no part in
     with pytest.raises(tacit.InputError, match="isolated: the options cannot be sent"):
         tacit.read(path, isolated=True, columns=lambda: 1)
     monkeypatch.setattr(isolated, "_MODULE", "this")  # which writes no table

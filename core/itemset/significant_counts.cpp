@@ -11,6 +11,7 @@ namespace tacit {
 namespace {
 
 constexpr std::int64_t kWords = PermutedLabels::kWords;
+constexpr int kFine = 12;  // bits of a probability
 
 // SplitMix64, begun anew for each permutation.
 class Draws {
@@ -37,8 +38,8 @@ class Draws {
   std::uint64_t state_;
 };
 
-// What 64 permutations are drawn into: the words of all records, some of whose bits are turned over
-// for the records that are drawn.
+// What the permutations of a chunk are drawn into: the rows of all records, some of whose bits are
+// turned over for the records that are drawn.
 struct Lanes {
   std::uint64_t* words;
   const std::int32_t* position;  // of each record among the words
@@ -46,8 +47,8 @@ struct Lanes {
   std::uint64_t seed;
   bool turned;  // whether bits are 1 before
 
-  std::uint64_t& at(std::int64_t record) const {
-    return words[position[record] * PermutedLabels::kWords];
+  std::uint64_t& at(std::int64_t record, std::int64_t lane) const {
+    return words[position[record] * PermutedLabels::kWords + lane / 64];
   }
 };
 
@@ -65,57 +66,12 @@ void draw_few(const Lanes& lanes, Meter& meter) {
                                  draws.below(static_cast<std::uint64_t>(lanes.n_records - k)));
       swaps[static_cast<std::size_t>(k)] = static_cast<std::int32_t>(other);
       std::swap(deck[static_cast<std::size_t>(k)], deck[static_cast<std::size_t>(other)]);
-      lanes.at(deck[static_cast<std::size_t>(k)]) ^= bit;
+      lanes.at(deck[static_cast<std::size_t>(k)], b - lanes.first) ^= bit;
     }
     for (std::int64_t k = lanes.n_drawn - 1; k >= 0; --k)
       std::swap(deck[static_cast<std::size_t>(k)],
                 deck[static_cast<std::size_t>(swaps[static_cast<std::size_t>(k)])]);
     meter.spend(16 * lanes.n_drawn);
-  }
-}
-
-// Each record with a probability of so many 256ths, for 64 permutations at once; then as many at
-// random as are missing or too many. A set of random size, of which all of a size are equally
-// probable, stays so when others are added or left out at random. Few are missing, and adding is
-// quick: so the probability is three standard deviations below the fraction.
-void draw_many(const Lanes& lanes, Meter& meter) {
-  const double n = static_cast<double>(lanes.n_records), k = static_cast<double>(lanes.n_drawn);
-  const double fraction = k / n - 3 * std::sqrt(k * (1 - k / n)) / n;
-  const auto threshold = static_cast<std::int64_t>(std::max(0.0, 256 * fraction));
-  const std::uint64_t all = ~std::uint64_t{0} >> (64 - (lanes.last - lanes.first));
-  Draws draws(lanes.seed, ~static_cast<std::uint64_t>(lanes.first / 64));
-  const int lowest = std::countr_zero(static_cast<std::uint64_t>(threshold | 256));
-  std::uint64_t planes[32] = {};  // bit-sliced counts
-  for (std::int64_t r = 0; r < lanes.n_records; ++r) {
-    std::uint64_t drawn = 0;
-    for (int bit = lowest; bit < 8; ++bit) {
-      const std::uint64_t half = draws.next();
-      drawn = threshold >> bit & 1 ? drawn | half : drawn & half;
-    }
-    drawn &= all;
-    lanes.at(r) ^= drawn;
-    for (std::uint64_t* plane = planes; drawn; ++plane) {
-      const std::uint64_t carry = *plane & drawn;
-      *plane ^= drawn;
-      drawn = carry;
-    }
-  }
-  meter.spend(40 * lanes.n_records);
-  const bool turned = lanes.turned;
-  for (std::int64_t b = lanes.first; b < lanes.last; ++b) {
-    const std::uint64_t bit = std::uint64_t{1} << (b % 64);
-    std::int64_t missing = lanes.n_drawn;
-    for (int l = 0; l < 32; ++l)
-      missing -= static_cast<std::int64_t>(planes[l] >> (b % 64) & 1) << l;
-    Draws more(lanes.seed, static_cast<std::uint64_t>(b));
-    while (missing) {
-      std::uint64_t& word = lanes.at(
-          static_cast<std::int64_t>(more.below(static_cast<std::uint64_t>(lanes.n_records))));
-      const bool drawn = ((word & bit) != 0) != turned;
-      if (drawn == (missing > 0)) continue;
-      word ^= bit;
-      missing += missing > 0 ? -1 : 1;
-    }
   }
 }
 
@@ -172,6 +128,67 @@ TACIT_INLINE void count_body(const std::uint64_t* rows, const std::int32_t* posi
   for (; k < n; ++k) ripple(planes, 0, width, row(k));
 }
 
+// The rows of a chunk: each record is drawn with a probability of so many 4096ths. Four generators
+// (xoshiro256++ of Blackman and Vigna) give the bits of 256 permutations at once.
+TACIT_INLINE void draw_body(std::uint64_t* rows, const std::int32_t* position, std::int64_t n,
+                            std::int64_t threshold, const std::uint64_t* valid,
+                            const std::uint64_t* state) {
+  Bits4 a = vector_at(state), b = vector_at(state + 4), c = vector_at(state + 8),
+        d = vector_at(state + 12);
+  const Bits4 lanes = vector_at(valid);
+  const int lowest = std::countr_zero(static_cast<std::uint64_t>(threshold | 1 << kFine));
+  for (std::int64_t r = 0; r < n; ++r) {
+    Bits4 drawn{};
+    for (int bit = lowest; bit < kFine; ++bit) {
+      const Bits4 sum = a + d, half = (sum << 23 | sum >> 41) + a, shifted = b << 17;
+      c ^= a;
+      d ^= b;
+      b ^= c;
+      a ^= d;
+      c ^= shifted;
+      d = d << 45 | d >> 19;
+      drawn = threshold >> bit & 1 ? drawn | half : drawn & half;
+    }
+    vector_at(rows + std::int64_t{position[r]} * kWords) ^= drawn & lanes;
+  }
+}
+
+// As many as are wanted of many records: each with some probability; then as many at random as are
+// missing or too many. A set of random size, of which all of a size are equally probable, stays so
+// when others are added or left out at random. Adding is quick where few are drawn: so the
+// probability is three standard deviations below the fraction.
+void draw_many(const Lanes& lanes, const std::uint64_t* valid, Meter& meter) {
+  const double n = static_cast<double>(lanes.n_records), k = static_cast<double>(lanes.n_drawn);
+  const double fraction = k / n - 3 * std::sqrt(k * (1 - k / n)) / n;
+  const auto threshold = static_cast<std::int64_t>(std::max(0.0, (1 << kFine) * fraction));
+  Draws seeds(lanes.seed, ~static_cast<std::uint64_t>(lanes.first / PermutedLabels::kLanes));
+  std::uint64_t state[16];
+  for (auto& word : state) word = seeds.next();
+  static const auto draw = avx2_or_plain<draw_body>();
+  draw(lanes.words, lanes.position, lanes.n_records, threshold, valid, state);
+  meter.spend(16 * lanes.n_records);
+  std::vector<std::int32_t> all(static_cast<std::size_t>(lanes.n_records));
+  std::iota(all.begin(), all.end(), 0);
+  const auto n_planes = static_cast<std::int64_t>(std::bit_width(all.size()));
+  PlaneCounts ones(1, n_planes);
+  static const auto count = avx2_or_plain<count_body>();
+  count(lanes.words, all.data(), lanes.n_records, ones.chunk(0), n_planes);
+  for (std::int64_t b = lanes.first; b < lanes.last; ++b) {
+    const std::int64_t lane = b - lanes.first, found = ones.count(lane);
+    std::int64_t missing = lanes.n_drawn - (lanes.turned ? lanes.n_records - found : found);
+    Draws more(lanes.seed, static_cast<std::uint64_t>(b));
+    while (missing) {
+      std::uint64_t& word = lanes.at(
+          static_cast<std::int64_t>(more.below(static_cast<std::uint64_t>(lanes.n_records))), lane);
+      const bool drawn = (word >> (lane % 64) & 1) != static_cast<std::uint64_t>(lanes.turned);
+      if (drawn == (missing > 0)) continue;
+      word ^= std::uint64_t{1} << (lane % 64);
+      missing += missing > 0 ? -1 : 1;
+    }
+    meter.spend(16 * static_cast<std::int64_t>(std::sqrt(n)));
+  }
+}
+
 TACIT_INLINE void subtract_body(const std::uint64_t* whole, std::uint64_t* planes,
                                 std::int64_t n_planes) {
   Bits4 borrow{};
@@ -220,18 +237,16 @@ PermutedLabels::PermutedLabels(std::int64_t n_records, std::int64_t n_positives,
   // The fewer ones are drawn: where positives are in the majority, all are first made positive.
   const bool minority = 2 * n_positives <= n_records;
   const std::int64_t drawn = minority ? n_positives : n_records - n_positives;
-  const std::int64_t n_blocks = (n_permutations + 63) / 64;  // a word for each record
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t block, StopToken& token) {
+  for_blocks(n_chunks_, n_jobs, poll, [&](std::int64_t c, StopToken& token) {
     Meter meter(token);
-    std::uint64_t* const words =
-        words_.data() + block / kWords * n_records_ * kWords + block % kWords;
-    const std::int64_t last = std::min<std::int64_t>(n_permutations, 64 * block + 64);
-    if (!minority) {
-      const std::uint64_t all = ~std::uint64_t{0} >> (64 - (last - 64 * block));
-      for (std::int64_t r = 0; r < n_records; ++r) words[r * kWords] = all;
-    }
-    const Lanes lanes{words, position.data(), n_records, drawn, 64 * block, last, seed, !minority};
-    drawn < n_records / 16 ? draw_few(lanes, meter) : draw_many(lanes, meter);
+    std::uint64_t* const rows = words_.data() + c * n_records_ * kWords;
+    std::uint64_t there[kWords];
+    for (std::int64_t w = 0; w < kWords; ++w) there[w] = valid(c, w);
+    if (!minority)
+      for (std::int64_t r = 0; r < n_records; ++r) std::copy_n(there, kWords, rows + r * kWords);
+    const std::int64_t first = c * kLanes, last = std::min(n_permutations, first + kLanes);
+    const Lanes lanes{rows, position.data(), n_records, drawn, first, last, seed, !minority};
+    drawn < n_records / 16 ? draw_few(lanes, meter) : draw_many(lanes, there, meter);
   });
 }
 

@@ -127,6 +127,11 @@ double MarginTest::log_p(std::int64_t s, std::int64_t k) const {
 double MarginTest::least(std::int64_t s) const {
   if (alternative_ == Alternative::greater) return log_p(s, highest(s));
   if (alternative_ == Alternative::less) return log_p(s, lowest(s));
+  if (kind_ == MarginTestKind::fisher) {
+    // Masses rise and fall: none is below both ends, so that the lower end is a tail alone.
+    const long double low = log_mass(s, lowest(s)), high = log_mass(s, highest(s));
+    if (std::abs(low - high) > 2 * kTie) return rounded(static_cast<double>(std::min(low, high)));
+  }
   return std::min(log_p(s, highest(s)), log_p(s, lowest(s)));
 }
 

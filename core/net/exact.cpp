@@ -276,11 +276,13 @@ ExactNet find_best_net(const ParentSets& sets, const std::vector<Parents>& known
                        const ExactRules& rules, Poll poll, const std::function<bool()>& go_on) {
   ExactNet result{known, 0.0, true, 0};
   const double score = std::accumulate(known_scores.begin(), known_scores.end(), 0.0);
-  if (!sets.complete) {
+  const auto only_bounded = [&] {
+    result.parents = known;
     result.bound = std::fmax(score, std::accumulate(sets.bounds.begin(), sets.bounds.end(), 0.0));
     result.proven = result.bound <= score;
     return result;
-  }
+  };
+  if (!sets.complete) return only_bounded();
   // Of what is known, the sets of parents that are among those at hand, so that arcs between
   // components go one way.
   std::vector<double> scores;
@@ -290,6 +292,7 @@ ExactNet find_best_net(const ParentSets& sets, const std::vector<Parents>& known
     const auto match = std::find_if(sets.of[x].begin(), sets.of[x].end(), [&](const auto& each) {
       return (each.parents & ~parents) == 0;
     });
+    if (match == sets.of[x].end()) return only_bounded();  // no score is a number
     scores.push_back(match->score);
     result.parents[x].clear();
     for_bits(match->parents, [&](int p) { result.parents[x].push_back(p); });

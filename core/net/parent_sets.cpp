@@ -101,8 +101,9 @@ class Finder {
         const auto at = static_cast<std::size_t>(p) * static_cast<std::size_t>(n_) +
                         static_cast<std::size_t>(x);
         if (rules.required[at]) needed |= bit(p);
-        // One of a single value says nothing.
-        const bool useful = columns_.states(p) > 1 || rules.required[at];
+        // One of a single value says nothing, unless by which records do not have it.
+        const bool useful =
+            columns_.states(p) > 1 || columns_.missing(p) >= 0 || rules.required[at];
         if (p != x && useful && !rules.forbidden[at]) may |= bit(p);
       }
       required_.push_back(needed);
@@ -197,6 +198,13 @@ class Finder {
     return likelihood_[at] - scorer_.score().price() * q * (all ? r : r - 1);
   }
 
+  // Whether the cells of a column and these parents have numbers.
+  bool countable(int x, Mask parents) const {
+    double cells = columns_.arity(x);
+    for_bits(parents, [&](int p) { cells *= columns_.arity(p); });
+    return cells <= kMostCells;
+  }
+
   // The sets of a size of which every smaller one is alive. False if they are too many.
   bool collect(int size, std::vector<Job>& jobs) {
     std::vector<std::vector<Job>> of(static_cast<std::size_t>(n_));
@@ -208,7 +216,10 @@ class Finder {
       const int least = std::popcount(needed);
       if (size < least) return;
       if (size == least) {
-        of[at].push_back({needed | bit(x), x, -kInfinity, 0, 0});
+        if (countable(x, needed))
+          of[at].push_back({needed | bit(x), x, -kInfinity, 0, 0});
+        else
+          too_wide_[at] = 1;
         return;
       }
       Meter meter(token);
@@ -232,12 +243,10 @@ class Finder {
             if (possible) best = std::fmax(best, match->best);
           });
           if (!possible || of[at].size() > most) return;
-          double cells = columns_.arity(x);
-          for_bits(parents, [&](int p) { cells *= columns_.arity(p); });
-          if (cells > kMostCells)
-            too_wide_[at] = 1;
-          else
+          if (countable(x, parents))
             of[at].push_back({parents | bit(x), x, best, 0, 0});
+          else
+            too_wide_[at] = 1;
         });
       }
     });

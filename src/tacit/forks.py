@@ -19,11 +19,21 @@ __all__ = ["check_fork", "watch_forks"]
 _THREADS = Path("/proc/self/task")
 _NAMES = ("polars-", "tokio-", "async-executor")  # of threads of Polars
 _ALWAYS = "polars-ooc"  # of one that nothing waits for
-# What cannot go on without them, which nearly everything that is done to frames goes through.
+# What cannot go on without them, which nearly everything that is done to frames goes through. Not
+# here are polars.concat(), polars.from_arrow(), rows that are taken by a list and rechunk(): they
+# work on one frame or chunk, and wait where there are several.
 _WAITING = {
-    "DataFrame": ("to_arrow", "to_pandas", "write_csv"),
-    "LazyFrame": ("_collect_eager", "collect", "collect_batches", "collect_schema"),
-    "Series": ("arg_sort", "n_unique", "rank", "sort", "unique"),
+    "": ("collect_all", "collect_all_async"),  # functions
+    "DataFrame": (
+        *("hash_rows", "is_duplicated", "is_unique", "n_unique", "partition_by", "sample"),
+        *("to_arrow", "to_dummies", "to_pandas", "write_avro", "write_csv", "write_ipc"),
+        *("write_ndjson", "write_parquet"),
+    ),
+    "LazyFrame": (
+        *("_collect_eager", "collect", "collect_async", "collect_batches", "collect_schema"),
+        *("sink_batches", "sink_csv", "sink_ipc", "sink_ndjson", "sink_parquet"),
+    ),
+    "Series": ("arg_sort", "n_unique", "rank", "sort", "to_dummies", "unique"),
 }
 _lost = {"threads": False}  # whether this process is a fork without them
 
@@ -75,7 +85,8 @@ def _has_threads() -> bool:
 def _refuse_to_wait(polars: Any) -> None:
     for owner, names in _WAITING.items():
         for name in names:
-            setattr(getattr(polars, owner), name, _refusal(f"{owner}.{name}()"))
+            target = getattr(polars, owner) if owner else polars
+            setattr(target, name, _refusal(f"{owner or 'polars'}.{name}()"))
 
 
 def _refusal(what: str) -> Any:

@@ -21,12 +21,14 @@ __all__ = [
     "check_fits",
     "count_jobs",
     "human_bytes",
+    "limit_memory",
     "parse_bytes",
     "check_int",
 ]
 
 _GROUPS = Path("/sys/fs/cgroup")
 _FIRST_NAMES = ("memory.limit_in_bytes", "memory.usage_in_bytes")  # of cgroup v1
+_RESERVED = 1 << 31  # bytes of addresses that libraries reserve and do not use
 _MOST_THREADS = 256  # more would only wait for each other
 _SIZE = re.compile(r"([0-9]+\.?[0-9]*(?:e\+?[0-9]{1,2})?|\.[0-9]+) *(?:([kmgt])(i?))?b?", re.I)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -126,6 +128,16 @@ def _free_addresses() -> int | None:
     except (OSError, ValueError, IndexError):
         return limit
     return limit - pages * int(resource.getpagesize())
+
+
+def limit_memory(room: int | None) -> None:
+    """Have this process take no more than so many bytes of memory, where it can be limited."""
+    if resource is None or room is None:
+        return
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    limit = room + _RESERVED
+    if hard == resource.RLIM_INFINITY or limit < hard:
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
 def check_fits(n_bytes: int, what: str, instead: str) -> None:

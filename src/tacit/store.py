@@ -206,9 +206,18 @@ def _write_file(path: Path, arrays: Mapping[str, NDArray[Any]], metadata: dict[s
             file.write(array.reshape(-1).view(np.uint8).data)
 
 
+@contextmanager
+def _reading_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn what the system says against reading into an error that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror or error}") from error
+
+
 def seal_of(path: str | os.PathLike[str]) -> str:
     """Return a checksum of a file's header, which has the checksums of all arrays in it."""
-    with Path(path).open("rb") as file:
+    with _reading_errors(path), Path(path).open("rb") as file:
         head = file.read(8)
         length = int.from_bytes(head, "little")
         if length > os.fstat(file.fileno()).st_size - 8:
@@ -223,9 +232,11 @@ def read_arrays(
 
     With `later`, large arrays that the kind has in blocks are :class:`BlockArray`.
     """
-    if not Path(path).is_file():
+    with _reading_errors(path):
+        is_there = Path(path).is_file()
+    if not is_there:
         raise FileError(path, "no such file")
-    with Path(path).open("rb") as file:
+    with _reading_errors(path), Path(path).open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size < 8:
             raise FileError(path, f"not a tacit file: only {size} bytes long")

@@ -34,12 +34,16 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     The new file has the permissions of the old one. Where `path` is a link, it stays one, and what
     it points to is replaced. What is no file, such as a pipe, is written to at the end.
     """
+    if b"\0" in os.fsencode(path):
+        raise InputError(f"path: {str(path)!r} has the character '\\0'; no name of a file can")
     with writing_errors(path):
         if _is_stream(path):  # before links are followed, since pipes have no other name
             with _copied(Path(path)) as new:
                 yield new
             return
         target = Path(os.path.realpath(path))
+        if target.is_symlink():
+            raise InputError(f"path: {str(path)!r} is a link that leads back to itself")
         if not target.parent.is_dir():
             raise InputError(f"path: the folder {str(target.parent)!r} does not exist")
         if target.is_dir():

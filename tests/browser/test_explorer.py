@@ -62,53 +62,6 @@ def test_any_state_shows_the_counts_of_brute_force(explore, offline, weighted):
         assert seen.size() == sum(counts(table, text, 0, without=False))
 
 
-def test_a_sample_is_exact_in_pairs_and_bounded_beyond(explore):
-    """A file of a quarter of the records: what it holds is exact, what it estimates has bounds."""
-    n, most = 8000, 2000
-    source = mixed_table(n)
-    table = Explorer(source).table
-    arities = table.schema.arities.tolist()
-    seen = explore(source, offline=True, most=most)
-    assert "a sample of 2,000 of 8,000 records" in seen.page.locator(".notes").inner_text()
-    fingerprint = seen.page.evaluate("tacit.schema.fingerprint")
-    draw, inside, exact = random.Random(11), [], 0
-    for _ in range(25):
-        text, other = random_text(draw, arities), random_text(draw, arities)
-        against = draw.choice(["all", "b"])
-        seen.go(f"f={fingerprint}&a={text}&b={other}&against={against}")
-        conditions = set(Selection.parse(text, arities).conditions)
-        for c in range(len(arities)):
-            expected = counts(table, text, c)
-            shown = seen.shown(c)
-            if against == "b":
-                expected = counts(table, text, c, without=False)
-            ends = seen.page.evaluate(
-                "([c, counts]) => { const margin = tacit.margin([c, ...tacit.state.a.keys()]);"
-                " return margin && counts.map(margin); }", [c, shown],
-            )  # fmt: skip
-            if ends is None:
-                assert len(conditions | {c}) <= 2
-                assert shown == expected
-                exact += 1
-            else:
-                assert len(conditions | {c}) > 2
-                for estimate, (low, high), count in zip(shown, ends, expected, strict=True):
-                    assert 0 <= low <= estimate <= high <= n
-                    inside.append(low <= count <= high)
-    assert exact > 20
-    assert len(inside) > 300
-    assert np.mean(inside) > 0.93
-    # Where it is an estimate the page says so.
-    seen.go(f"f={fingerprint}&a=0:3-20;1:!1;3:0")
-    assert "≈" in seen.page.locator(".count").inner_text()
-    assert "≈" in seen.page.evaluate("tacit.cards.get(2).words(5)")
-    seen.go(f"f={fingerprint}&a=0:3-20")
-    assert "≈" not in seen.page.locator(".count").inner_text()
-    assert seen.size() == sum(counts(table, "0:3-20", 0, without=False))
-    seen.button("Models").click()
-    assert "cannot learn models" in seen.page.locator("#views").inner_text()
-
-
 def test_a_drag_asks_for_nothing(explore):
     seen = explore(mixed_table())
     table = Explorer(mixed_table()).table

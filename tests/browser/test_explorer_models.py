@@ -1,5 +1,6 @@
 """Models in the explorer's page: learnt beside the views, asked, cancelled, failing."""
 
+import numpy as np
 import pytest
 
 pytest.importorskip("uvicorn")
@@ -196,3 +197,48 @@ def test_a_server_that_forgot_its_models_says_so(chromium):
         learn(seen, "net", "1:1")
         assert seen.page.locator(".belief").count() > 10
     context.close()
+
+
+def test_many_beliefs_are_searched_and_stay_where_they_are(explore):
+    """Of 70 columns 60 are shown; evidence in one of them leaves the list of its labels alone."""
+    rng = np.random.default_rng(6)
+    data = {f"c{k}": (rng.random(200) < 0.5).tolist() for k in range(69)}
+    seen = explore(tacit.Table({"many": [f"v{k % 40}" for k in range(200)], **data}))
+    learn(seen, "net")
+    view = seen.page.locator("#views")
+    assert seen.page.locator("[data-net]").count() == 60
+    assert "10 columns more; search for them." in view.inner_text()  # in the order of change
+    seen.button("As in the file").click()
+    assert "search for them, or take “most changed first”" in view.inner_text()
+    assert seen.page.locator('[data-net="68"]').count() == 0
+    field = seen.page.get_by_label("Search columns", exact=True)
+    field.press_sequentially("c67")
+    assert field.input_value() == "c67"
+    assert seen.page.locator("[data-net]").count() == 1
+    seen.page.locator('[data-at="68-1"]').click()
+    seen.until("tacit.models.found.view.evidence.get(68) === 1")
+    field.fill("nothing")
+    assert "No column has this in its name" in view.inner_text()
+    field.fill("many")
+    seen.page.evaluate("document.querySelector('[data-net=\"0\"] .rowsof').scrollTop = 300")
+    seen.page.locator('[data-at="0-20"]').dispatch_event("click")
+    seen.until("document.querySelector('[data-at=\"0-20\"]').ariaPressed === 'true'")
+    top = seen.page.evaluate("document.querySelector('[data-net=\"0\"] .rowsof').scrollTop")
+    assert top == 300
+
+
+def test_items_whose_names_are_cut_alike_are_all_there(explore):
+    names = ["x" * 100 + end for end in ("a", "b", "c")]
+    rng = np.random.default_rng(7)
+    seen = explore(
+        tacit.Table({"item": [names[k] for k in rng.integers(0, 3, 300)], "b": [0, 1, 1] * 100})
+    )
+    learn(seen, "recommend")
+    items = seen.page.evaluate("[...tacit.models.found.view.items.values()]")
+    assert len(items) == len(seen.page.evaluate("tacit.models.found.model.items"))
+    shown = seen.page.evaluate("[...tacit.models.found.view.items.keys()]")
+    alike = next(name for name in shown if name.endswith("(2)"))
+    seen.page.get_by_label("Item to add").fill(alike)
+    seen.page.keyboard.press("Enter")
+    seen.settle()
+    assert seen.page.locator(".chip").first.inner_text().startswith(alike)

@@ -123,3 +123,19 @@ def test_copies_and_refusals():
         distinct.cache(n_columns=0)
     with pytest.raises(InputError, match=r"can be numbered|too large|would take"):
         Distinct(Table(np.eye(90, dtype=int))).table(list(range(90)), layout="dense")
+
+
+@pytest.mark.parametrize("groups", [None, 5, "ab", [[["a"]]], [("a",)]])
+def test_groups_that_are_no_pairs_are_refused(groups):
+    table = Table({"a": [0, 1, 1], "b": [0, 0, 1]})
+    for made in (Distinct(table), Scan(table)):
+        with pytest.raises(InputError, match="groups"):
+            made.linked(groups)
+
+
+def test_what_is_no_table_or_no_limit_is_refused():
+    with pytest.raises(InputError, match="table must be a Table, got dict"):
+        Distinct({"a": [0, 1]})
+    for limit in ("x", None, -5):
+        with pytest.raises(InputError, match="memory_limit must be a whole number"):
+            Distinct(Table({"a": [0, 1]})).cache(memory_limit=limit)

@@ -13,6 +13,7 @@ import tacit
 from tacit import InputError
 from tacit.explore import jobs as jobs_module
 from tacit.explore.jobs import Jobs
+from tacit.explore.model_kinds import itemsets
 from tacit.explore.models import ask, check_request
 from tacit.explore.models import learn as learn_and_keep
 from tacit.explore.views import views_of
@@ -175,6 +176,30 @@ def test_itemsets_and_rules_are_counted(table):
     assert lifts == sorted(lifts, reverse=True)
 
 
+def test_itemsets_of_columns_with_one_value():
+    """The half of a column of 0 and 1 that no record has is in no set."""
+    source = tacit.Table({"z": [0] * 40, "o": [1] * 40, "x": [0, 1] * 20, "y": [1, 0] * 20})
+    table = views_of(source).of(source)
+    found = learn(
+        table, check_request(table, {"model": "itemsets", "support": 0.1, "confidence": 0.3})
+    )
+    names = table.schema.names
+    for one in found["sets"]:
+        cells = {names[c]: table.schema.labels[c][code] for c, code in one["items"]}
+        assert one["count"] == table.count(cells) > 0
+    assert learn(table, check_request(table, {"model": "recommend"}))["items"]
+
+
+def test_messages_speak_of_the_page(table, monkeypatch):
+    request = check_request(table, {"model": "clusters", "clusters": 6})
+    with pytest.raises(InputError, match="3 records are too few for 6 clusters: take fewer"):
+        learn(table.take(np.arange(3)), request)
+    monkeypatch.setattr(itemsets, "_ROOM", 1000)
+    request = check_request(table, {"model": "itemsets", "support": 0.001, "confidence": 0.3})
+    with pytest.raises(InputError, match="too many itemsets of this support: take a higher one"):
+        learn(table, request)
+
+
 def test_recommendations_are_those_of_the_recommender(table):
     request = check_request(table, {"model": "recommend", "given": ""})
     found, model = learn_and_keep(table, request)
@@ -301,6 +326,39 @@ def test_a_process_ends_with_the_one_that_waits_for_it(table, tmp_path):
         assert process.stdout.read() == b""
 
 
+def test_a_server_that_is_killed_leaves_no_folder(tmp_path):
+    worker = (
+        "import time; from tacit.explore import worker; "
+        "worker.learn = lambda *given: time.sleep(60); worker.main()"
+    )
+    script = f"""
+import subprocess, time
+import tacit
+from tacit.explore import Explorer
+started = subprocess.Popen
+subprocess.Popen = lambda command, **options: started(
+    [command[0], "-c", {worker!r}, *command[4:]], **options
+)
+jobs = Explorer(tacit.datasets.load_visits()).jobs
+jobs.start({{"model": "tree", "given": "", "target": 3}})
+print("begun", flush=True)
+time.sleep(60)
+"""
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, env=environment
+    ) as process:
+        assert process.stdout.readline() == b"begun\n"
+        time.sleep(2.0)  # until it learns
+        assert len(list(tmp_path.iterdir())) == 1
+        process.kill()
+    for _ in range(100):
+        if not list(tmp_path.iterdir()):
+            return
+        time.sleep(0.1)
+    raise AssertionError("the folder is still there")
+
+
 def test_models_end_with_the_server(tmp_path):
     script = """
 import tacit
@@ -328,12 +386,12 @@ def test_a_full_disk_is_said_and_forgotten(table, monkeypatch):
 
     def fail(self, path):
         monkeypatch.setattr(tacit.Table, "save", save)
-        raise OSError(28, "No space left on device")
+        raise tacit.FileError(path, "cannot be written: No space left on device")
 
     monkeypatch.setattr(tacit.Table, "save", fail)
     jobs = Jobs(lambda: table)
     try:
-        with pytest.raises(InputError, match="No space left on device"):
+        with pytest.raises(InputError, match="for models: cannot be written: No space left on dev"):
             jobs.start({"model": "tree", "given": "", "target": 2})
         begun = jobs.start({"model": "tree", "given": "", "target": 2})
         assert finished(jobs, begun["job"])["state"] == "done"

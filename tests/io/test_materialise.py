@@ -1,6 +1,8 @@
 """A folder of partitions holds the table that was written there, or is refused."""
 
+import errno
 import json
+import os
 import pickle
 import shutil
 from dataclasses import replace
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 import tacit
 from support.scans import as_read, assert_same, some_frames, write
 from tacit.io.tables import mapped
-from tacit.io.tables.folder import INDEX
+from tacit.io.tables.folder import INDEX, LOCK
 from tacit.scale import of_tables
 
 CUTS = {"discretise": {"size": [0.0, 1.0, 2.5]}, "weights": "weight"}
@@ -442,3 +444,57 @@ def test_what_killed_processes_leave_is_no_obstacle(made, visits):
     made_anew = tacit.scale.partition(visits, 2).materialise(made, overwrite=True)
     assert_same(made_anew, visits)
     assert len(list(made.iterdir())) == 3
+    (made / ".tmpnotes").write_text("mine")
+    with pytest.raises(tacit.InputError, match=r"holds '\.tmpnotes', which materialise\(\) did"):
+        tacit.scale.partition(visits, 2).materialise(made, overwrite=True)
+    assert (made / ".tmpnotes").read_text() == "mine"
+
+
+def test_a_folder_that_cannot_be_written_to(made, visits, monkeypatch):
+    real = os.open
+
+    def refuse(path, *rest, **options):
+        if Path(path).name == LOCK:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return real(path, *rest, **options)
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(tacit.InputError, match=r"folder: .*made cannot be written to: Perm"):
+        tacit.scale.partition(visits, 2).materialise(made, overwrite=True)
+    monkeypatch.undo()
+    assert_same(tacit.scan(made), visits)
+
+
+def test_a_folder_that_cannot_be_listed(made, visits, monkeypatch):
+    def refuse(path):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "listdir", refuse)
+    for ask in (
+        lambda: tacit.scan(made),
+        lambda: tacit.scale.partition(visits, 2).materialise(made, overwrite=True),
+    ):
+        with pytest.raises(tacit.FileError, match="made: cannot be read: Permission denied"):
+            ask()
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_lock_that_goes_away_while_it_is_looked_at(made, visits, monkeypatch, first):
+    """Whoever had it before removes the file, before it is looked at or after."""
+    stat, looked = Path.stat, []
+
+    def look(path, **options):
+        if path.name != LOCK or looked:
+            return stat(path, **options)
+        looked.append(path)
+        if first:
+            path.unlink()
+        status = stat(path, **options)
+        path.unlink()
+        return status
+
+    monkeypatch.setattr(Path, "stat", look)
+    again = tacit.scale.partition(visits, 2).materialise(made, overwrite=True)
+    monkeypatch.undo()
+    assert looked
+    assert_same(again, visits)

@@ -151,6 +151,21 @@ def test_archives(tmp_path):
         read(path)
 
 
+def test_an_archive_whose_list_of_files_is_damaged(tmp_path):
+    path = tmp_path / "x.zip"
+    pack_zip(path, {"a": TEXTS["csv"]})
+    whole = path.read_bytes()
+    entry = whole.index(b"PK\x01\x02")
+    # The version that it takes to unpack; how long the name is, of which nothing is left.
+    for at, value, message in ((6, 99, "cannot be decompressed: "), (28, 0, "")):
+        damaged = bytearray(whole)
+        assert damaged[entry + at] != value
+        damaged[entry + at] = value
+        path.write_bytes(damaged)
+        with pytest.raises(FileError, match=rf"x\.zip: {message}"):
+            read(path)
+
+
 def test_zstd_without_a_module_for_it(tmp_path):
     (tmp_path / "x.csv.zst").write_bytes(b"\x28\xb5\x2f\xfd\x00\x00")
     with pytest.raises(FileError, match=r"x.csv.zst: is (compressed with zstd|damaged)"):

@@ -140,6 +140,37 @@ def test_a_column_without_values_in_one_file(tmp_path, ending):
         parts.one_way()
 
 
+def test_parts_without_records(tmp_path):
+    """Of pyarrow's, which has a row group of no records, and a dictionary before no pages."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    whole = pa.table({"a": [1, 2] * 50, "s": ["x", "y"] * 50})
+    pq.write_table(whole, tmp_path / "0.parquet")
+    pq.write_table(whole.slice(0, 0), tmp_path / "1.parquet")
+    pl.from_arrow(whole).head(0).write_parquet(tmp_path / "2.parquet")
+    assert_same(tacit.scan(tmp_path / "*.parquet"), tacit.read(tmp_path / "0.parquet"))
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("codec", ["none", "snappy"])
+def test_checksums_of_pages(tmp_path, version, codec):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    numbers = np.random.default_rng(0).integers(0, 200, 4000)
+    pq.write_table(
+        pa.table({"a": numbers}), path, write_page_checksum=True, data_page_version=version,
+        compression=codec, data_page_size=1000,
+    )  # fmt: skip
+    columns = {"discretise": [50.5, 100.5]}
+    assert tacit.read(path, **columns).n_records == 4000
+    assert tacit.scan(path, **columns).one_way().total == 4000
+    data = bytearray(path.read_bytes())
+    data[len(data) // 3] ^= 1
+    path.write_bytes(data)
+    for ask in (lambda: tacit.read(path, **columns), lambda: tacit.scan(path, **columns).summary()):
+        with pytest.raises(tacit.FileError, match="'a': the checksum of a page does not match"):
+            ask()
+
+
 def test_large_row_groups_are_cut_and_small_ones_joined(tmp_path):
     n = 20_000
     frame = pl.DataFrame({"a": np.arange(n) % 50, "t": [f"{x % 7} {'x' * 40}" for x in range(n)]})

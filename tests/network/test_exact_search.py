@@ -199,3 +199,47 @@ def test_the_order_of_columns_does_not_matter(algorithm):
             first = net
         assert net.structural_hamming_distance(first, equivalence=False) == 0
         assert net.learning_.score == pytest.approx(first.learning_.score, rel=1e-12)
+
+
+@pytest.mark.parametrize("score", ["bic", "bdeu", "k2"])
+def test_a_column_of_one_known_value_says_which_records_count(score):
+    """As a parent it leaves out records, and a family is judged by those that are left."""
+    rows = [[0 if k < 10 else None, k % 2, (k + k // 10) % 2] for k in range(20)]
+    table = Table({name: [row[x] for row in rows] for x, name in enumerate("abc")})
+    asked = SearchSettings(
+        criterion=score, algorithm="exact", missing="ignore", n_restarts=0, tabu=0, n_walks=0,
+        swaps=False, random_state=0,
+    )  # fmt: skip
+    result = find_structure(table, asked)
+    best = best_score(oracle.Families(rows, [1, 2, 2], score), 3, 5)
+    assert result.proven
+    assert result.score == result.upper_bound == pytest.approx(best, rel=1e-9)
+
+
+def test_required_parents_with_more_cells_than_have_numbers():
+    n = 32
+    table = Table(np.tile(np.arange(4), 3)[:, None].repeat(n, axis=1))
+    asked = SearchSettings(
+        algorithm="exact", max_parents=31, n_restarts=0,
+        required=[(x, 31) for x in range(31)],
+        forbidden=[(y, x) for y in range(n) for x in range(31) if y != x],
+    )  # fmt: skip
+    result = find_structure(table, asked)
+    assert result.parents == ((),) * 31 + (tuple(range(31)),)
+    assert (result.proven, result.upper_bound) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"prior_weight": 1e300, "criterion": "bdeu"}, "prior_weight must be"),
+        ({"n_restarts": 10**30}, "n_restarts must be a whole number from 0 to"),
+        ({"tabu": 10**30}, "tabu must be a whole number from 0 to"),
+        ({"max_parents": 2**31}, "max_parents must be a whole number from 0 to"),
+        ({"swaps": "no"}, "swaps must be True or False"),
+    ],
+)
+@pytest.mark.parametrize("algorithm", ["climb", "exact"])
+def test_settings_that_kernels_cannot_take_are_refused(settings, message, algorithm):
+    with pytest.raises(InputError, match=message):
+        BayesNet(algorithm=algorithm, **settings).fit({"a": [0, 1, 0, 1], "b": [0, 1, 1, 0]})

@@ -170,7 +170,7 @@ class TestMissing:
     ("arguments", "message"),
     [
         ({"criterion": "mdl"}, "criterion must be 'bic'.*got 'mdl'"),
-        ({"n_restarts": -1}, "restarts must be a whole number of at least 0"),
+        ({"n_restarts": -1}, "restarts must be a whole number from 0"),
         ({"max_parents": 1.5}, "max_parents must be a whole number"),
         ({"prior_weight": -1}, "prior_weight must be a finite number above 0"),
         ({"start": "full"}, "start must be 'empty' or 'branching', got 'full'"),

@@ -44,6 +44,24 @@ _MAX_CACHED = 50_000  # lists of names whose positions are cached
 _CELL_BYTES = 24  # while a dense table is worked out
 
 
+def check_records(table: Any, who: str) -> None:
+    """Refuse what is no table in memory."""
+    refuse_partitions(table, who, "table")
+    if not hasattr(table, "column_store"):
+        kind = type(table).__name__
+        raise InputError(f"table must be a Table, got {kind}; tacit.Table makes one of it")
+
+
+def check_groups(groups: Any) -> Sequence[Group]:
+    """Return what several tables are asked of, or say which part is no pair of sets and query."""
+    if not isinstance(groups, Sequence) or isinstance(groups, str):
+        raise InputError(f"groups must be pairs (column_sets, given), got {groups!r}")
+    for k, group in enumerate(groups):
+        if isinstance(group, str) or not isinstance(group, Sequence) or len(group) != 2:
+            raise InputError(f"groups[{k}] must be a pair (column_sets, given), got {group!r}")
+    return groups
+
+
 class Counter(Result, ABC):
     """Answers how often combinations of values occur in a table.
 
@@ -53,10 +71,7 @@ class Counter(Result, ABC):
     """
 
     def __init__(self, table: StoredRecords) -> None:
-        refuse_partitions(table, type(self).__name__, "table")
-        if not hasattr(table, "column_store"):
-            kind = type(table).__name__
-            raise InputError(f"table must be a Table, got {kind}; tacit.Table makes one of it")
+        check_records(table, type(self).__name__)
         self._records = table
         self._know(table.schema)
 
@@ -252,7 +267,7 @@ class Counter(Result, ABC):
         >>> others[0].to_array()
         array([1676,  419])
         """
-        return [self.tables(column_sets, given) for column_sets, given in groups]
+        return [self.tables(column_sets, given) for column_sets, given in check_groups(groups)]
 
     def _divided(self, groups: list[tuple[list[list[int]], Given]], counts: Counts) -> list[Tables]:
         """Return the tables of each group out of the cells of all of them."""

@@ -12,8 +12,15 @@ import numpy as np
 
 from tacit import _core
 from tacit.counts.contingency.table import ContingencyTable
-from tacit.counts.counter import Counter, Given, Layout, Tables
-from tacit.errors import InputError, refuse_partitions
+from tacit.counts.counter import (
+    Counter,
+    Given,
+    Layout,
+    Tables,
+    check_groups,
+    check_records,
+)
+from tacit.errors import InputError
 from tacit.machine import available_memory, check_fits, check_int, count_jobs
 from tacit.statistic import Statistic
 
@@ -250,7 +257,7 @@ class Distinct(Counter):
     """
 
     def __init__(self, table: StoredRecords, *, n_jobs: int | None = None) -> None:
-        refuse_partitions(table, "Distinct", "table")
+        check_records(table, "Distinct")
         if table.weights is not None:
             raise InputError("table: distinct records of a table with weights cannot be counted")
         schema: Schema = table.schema
@@ -344,6 +351,7 @@ class Distinct(Counter):
         int
             How many tables there are.
         """
+        memory_limit = check_int(memory_limit, "memory_limit", 0)
         free = memory_limit - sum(cube.nbytes for cube in self._cubes.values())
         wanted: list[tuple[int, ...]] = []
         for k in range(1, check_int(n_columns, "n_columns", 1) + 1):
@@ -428,7 +436,7 @@ class Distinct(Counter):
 
     def linked(self, groups: Sequence[Group]) -> list[Tables]:  # noqa: D102
         fixed: list[tuple[list[list[int]], Given]] = []
-        for column_sets, given in groups:
+        for column_sets, given in check_groups(groups):
             query: Given = ([], [], []) if given is None else self._query(given, "given")
             fixed.append((self._sets(column_sets), query))
         return self._divided(fixed, self._dense(fixed))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tacit
-from tacit.errors import InputError
+from tacit.errors import FileError, InputError
 from tacit.explore.models import ask, check_request
 
 if TYPE_CHECKING:
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
     from tacit.table import Table
 
-__all__ = ["Jobs"]
+__all__ = ["FOLDER", "Jobs"]
 
 MOST_JOBS = 2  # at a time
 _UNASKED = 60.0  # seconds after which nobody is taken to wait for a model any more
 _KEPT = 20  # models that were learnt
+FOLDER = "tacit-explore-"  # what the name of a folder of tables and models begins with
 _TABLE = "table.tacit"
 
 
@@ -63,12 +64,12 @@ class Jobs:
 
     def _written(self) -> tempfile.TemporaryDirectory[str]:
         """Write the table for the processes that learn."""
-        folder = tempfile.TemporaryDirectory(prefix="tacit-explore-")
+        folder = tempfile.TemporaryDirectory(prefix=FOLDER)
         try:
             self._table().save(Path(folder.name) / _TABLE)
-        except OSError as error:
+        except FileError as error:
             folder.cleanup()
-            raise InputError(f"the table cannot be written for models: {error}") from error
+            raise InputError(f"the table cannot be written for models: {error.problem}") from error
         return folder
 
     @property

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit import store
 from tacit.errors import FileError, InputError
-from tacit.machine import available_memory
+from tacit.machine import available_memory, limit_memory
 
 if TYPE_CHECKING:
     from tacit.io.opening import PathLike
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["main", "read_isolated"]
 
 _MODULE = "tacit.io.isolated"
-_OTHER = 1 << 31  # bytes of addresses that libraries reserve and do not use
 
 
 def read_isolated(path: PathLike, options: dict[str, Any]) -> Table:
@@ -53,7 +52,7 @@ def read_isolated(path: PathLike, options: dict[str, Any]) -> Table:
     if said is not None:
         if "problem" in said:
             raise FileError(path, said["problem"])
-        raise InputError(said["message"])
+        raise (TypeError if said.get("type") == "TypeError" else InputError)(said["message"])
     raise FileError(path, f"cannot be read: the process that read it {_end_of(done.returncode)}")
 
 
@@ -80,7 +79,7 @@ def main() -> None:
     from tacit.io.read import read
 
     path, options, room = pickle.load(sys.stdin.buffer)
-    _limit(room)
+    limit_memory(room)
     answer: dict[str, str] | None = None
     try:
         read(path, **options).save(sys.argv[1])
@@ -91,21 +90,12 @@ def main() -> None:
         answer = {"message": str(error)}
     except MemoryError:
         answer = {"problem": "does not fit into memory"}
+    except TypeError as error:  # of what the caller gave, not of the file
+        answer = {"type": "TypeError", "message": str(error)}
+    except Exception as error:
+        answer = {"problem": f"cannot be read: {type(error).__name__}: {error}"}
     if answer is not None:
         print(json.dumps(answer))
-
-
-def _limit(room: int | None) -> None:
-    """Take no more memory than was free."""
-    try:
-        import resource
-    except ModuleNotFoundError:
-        return
-    if room is not None:
-        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-        limit = room + _OTHER
-        if hard == resource.RLIM_INFINITY or limit < hard:
-            resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ def uncompressed_name(path: PathLike) -> str:
     if not stem or f"{dot}{suffix}".lower() not in _SUFFIXES:
         return name
     if suffix.lower() == "zip" and "." not in stem and zipfile.is_zipfile(path):
-        with naming(path), zipfile.ZipFile(path) as archive:
+        with naming(path), _archive(path) as archive:
             return PurePath(_only_member(path, archive)).name
     return stem
 
@@ -122,8 +122,22 @@ def is_compressed(path: PathLike) -> bool:
     return _compression(path) is not None
 
 
+def _archive(path: PathLike) -> zipfile.ZipFile:
+    with _unpacking_errors(path):
+        return zipfile.ZipFile(path)
+
+
+@contextmanager
+def _unpacking_errors(path: PathLike) -> Iterator[None]:
+    try:
+        yield
+    except (RuntimeError, NotImplementedError) as error:  # encrypted, or packed otherwise
+        raise FileError(path, f"cannot be decompressed: {error}") from error
+
+
 def _only_member(path: PathLike, archive: zipfile.ZipFile) -> str:
-    members = [info.filename for info in archive.infolist() if not info.is_dir()]
+    # Folders end with a slash; is_dir() fails where a name was damaged to nothing.
+    members = [name for name in archive.namelist() if not name.endswith("/")]
     if len(members) != 1:
         shown = ", ".join(members[:5]) + (", …" if len(members) > 5 else "")
         raise FileError(path, f"holds {len(members)} files ({shown}); give one that holds one")
@@ -136,11 +150,9 @@ def opened(path: PathLike) -> Iterator[IO[bytes]]:
     kind = _compression(path)
     stream: Any
     if kind == "zip":
-        with zipfile.ZipFile(path) as archive:
-            try:
+        with _archive(path) as archive:
+            with _unpacking_errors(path):
                 stream = archive.open(_only_member(path, archive))
-            except (RuntimeError, NotImplementedError) as error:  # encrypted, or packed otherwise
-                raise FileError(path, f"cannot be decompressed: {error}") from error
             with stream:
                 yield stream
         return

@@ -9,6 +9,7 @@ Names of fields are those of the format's definition, parquet.thrift.
 from __future__ import annotations
 
 import os
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ _WIDTHS = {1: 4, 2: 8, 3: 12, 4: 4, 5: 8, 6: 4}  # bytes of a plain value; of te
 _DATA, _DICTIONARY, _DATA_2 = 0, 2, 3  # types of pages
 _HEADER = 1 << 10  # bytes of a page's header, at first
 _LONGEST_HEADER = 1 << 26
+_PIECE = 1 << 20  # bytes that a checksum is made of at a time
 
 
 @dataclass(frozen=True)
@@ -152,9 +154,10 @@ def _column_chunk(data: Compact, end: int, room: int) -> Chunk:
                 data.skip(inner_kind)
     if len(found) < len(_NUMBERS) or min(found.values()) < 0 or not path:
         raise ThriftError("a column's sizes are missing, or negative")
-    # Some writers put 0 for a dictionary that is not there.
-    start = pages[11] if 0 < pages[11] < pages[9] else pages[9]
-    if start < 4 or start + found["packed"] > end:
+    # Some writers put 0 for what is not there: a dictionary, or data where there are no values.
+    start = min((page for page in pages.values() if page), default=0)
+    empty = found["n_values"] == found["packed"] == 0
+    if not empty and (start < 4 or start + found["packed"] > end):
         raise ThriftError("a column's pages lie beyond the file")
     codec = found["codec"]
     if codec not in _CODECS or found["unpacked"] > _most(codec, found["packed"], room):
@@ -212,6 +215,8 @@ def _check_chunk(file: int, chunk: Chunk, room: int) -> None:
                 raise ThriftError(f"a dictionary claims {page.n_values:,} values")
         elif page.kind in (_DATA, _DATA_2):
             n_values += page.n_values
+        if page.checksum is not None and page.checksum != _checksum(file, body, page.packed):
+            raise ThriftError("the checksum of a page does not match")
         position, first = body + page.packed, False
     if n_values != chunk.n_values:
         raise ThriftError(f"it claims {chunk.n_values:,} values, but its pages {n_values:,}")
@@ -224,6 +229,15 @@ class _Page:
     packed: int = -1
     n_values: int = 0
     levels: int = 0  # bytes
+    checksum: int | None = None  # few writers have it
+
+
+def _checksum(file: int, start: int, n_bytes: int) -> int:
+    found = 0
+    for position in range(start, start + n_bytes, _PIECE):
+        piece = os.pread(file, min(_PIECE, start + n_bytes - position), position)
+        found = zlib.crc32(piece, found)
+    return found
 
 
 def _page_header(file: int, position: int, end: int) -> tuple[_Page, int]:
@@ -248,6 +262,8 @@ def _read_page_header(data: Compact) -> tuple[_Page, int]:
             page.unpacked = data.number()
         elif field == 3:
             page.packed = data.number()
+        elif field == 4:
+            page.checksum = data.number() & 0xFFFFFFFF
         elif field in (5, 7, 8):
             for inner, inner_kind in data.fields():
                 if inner == 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tacit.errors import InputError
 from tacit.explore.model_kinds.asked import whole_of
 from tacit.mixture import NaiveBayesMixture
 
@@ -22,7 +23,10 @@ def check(table: Table, request: dict[str, Any]) -> dict[str, Any]:
 
 def learn(table: Table, request: dict[str, Any]) -> tuple[dict[str, Any], None]:
     """Return the sizes of clusters and what sets each of them apart."""
-    mixture = NaiveBayesMixture(int(request["clusters"]), random_state=0).fit(table)
+    k, n = request["clusters"], table.n_records
+    if n < k:
+        raise InputError(f"{n:,} records are too few for {k} clusters: take fewer clusters")
+    mixture = NaiveBayesMixture(k, random_state=0).fit(table)
     schema = table.schema
     clusters = []
     for cluster in mixture.profile().traits(top=6):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.baskets import FrequentItemsets
+from tacit.errors import InputError
 from tacit.explore.model_kinds.asked import fraction_of
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ __all__ = ["check", "learn"]
 
 _MOST_ITEMS = 4  # in a set
 _MOST_SHOWN = 200
+_ROOM = 2**28  # bytes of itemsets: some millions of them
+_TOO_MANY = ("min_support: ", "memory: ", "min_confidence: ")  # what messages begin with
 
 
 def check(table: Table, request: dict[str, Any]) -> dict[str, Any]:
@@ -31,10 +34,19 @@ def check(table: Table, request: dict[str, Any]) -> dict[str, Any]:
 
 def learn(table: Table, request: dict[str, Any]) -> tuple[dict[str, Any], None]:
     """Return the most frequent sets of two items or more, and the rules of the greatest lift."""
-    found = FrequentItemsets(
-        min_support=request["support"], kind="all", max_size=_MOST_ITEMS, discretise=None
-    ).fit(table)
-    sets, rules = found.itemsets_, found.rules(request["confidence"])
+    finder = FrequentItemsets(
+        min_support=request["support"], kind="all", max_size=_MOST_ITEMS, memory=_ROOM,
+        discretise=None,
+    )  # fmt: skip
+    try:
+        found = finder.fit(table)
+        sets, rules = found.itemsets_, found.rules(request["confidence"])
+    except InputError as error:
+        if not str(error).startswith(_TOO_MANY):
+            raise
+        raise InputError(
+            "there are too many itemsets of this support: take a higher one, or fewer records"
+        ) from None
     best = rules.strongest(_MOST_SHOWN) if len(rules) else rules
     low, high = best.interval("lift")
     counts = best.counts.tolist()
@@ -67,10 +79,14 @@ def learn(table: Table, request: dict[str, Any]) -> tuple[dict[str, Any], None]:
 
 
 def _pairs(table: Table, items: Items) -> NDArray[Any]:
-    """Return the column and the code of each cell, as the page has them."""
+    """Return the column and the code of each cell, as the page has them.
+
+    A column of only 0 or only 1 has the other label, too, in a cell that is in no set: None here.
+    """
     pairs = [
-        (c, table.schema[column.name].code(label))
+        (c, codes[label]) if label in codes else None
         for c, column in enumerate(items.schema)
+        for codes in [{label: k for k, label in enumerate(table.schema[column.name].labels)}]
         for label in column.labels
     ]
     cells = np.empty(len(pairs), object)

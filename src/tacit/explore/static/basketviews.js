@@ -25,6 +25,17 @@ export function itemName(page, [c, code]) {
 }
 
 /**
+ * A name that nothing has yet: names are cut, so that they may agree.
+ * @param {Map<string, unknown>} taken
+ * @param {string} name
+ */
+function freeName(taken, name) {
+  let free = name;
+  for (let k = 2; taken.has(free); k++) free = `${name} (${k})`;
+  return free;
+}
+
+/**
  * @param {Page} page
  * @param {Item[]} items
  */
@@ -56,12 +67,12 @@ export function itemsetsOf(page, found) {
     rules.length ? el("p", { class: "quiet" }, some(rules.length, found.nRules, "those of greatest lift"), " Up to four items in all. ",
       el("button", { onclick: () => openTable(page, "rules", exported) }, "Export"))
       : el("p", { class: "quiet" }, "There are none: take a lower support or confidence."),
-    rules.length ? tableOf("Rules", ["If", "then", "#Confidence", "#Lift", "#95 % interval", "#Records"], rules) : "",
+    rules.length ? tableOf("Rules", ["If", "then", "#Confidence", "#Lift", "#95 % interval", `#${page.heading}`], rules) : "",
     el("h2", {}, "Itemsets"),
     sets.length ? el("p", { class: "quiet" }, some(sets.length, found.nSets, "the most frequent"), " ", el("button", {
       onclick: () => openTable(page, "itemsets", [["items", "records"], ...found.sets.map(({ items, count }) => [names(items), String(count)])]),
     }, "Export")) : el("p", { class: "quiet" }, "No two items are so often together."),
-    sets.length ? tableOf("Itemsets", ["Items", "#Support", "#Records"], sets) : "",
+    sets.length ? tableOf("Itemsets", ["Items", "#Support", `#${page.heading}`], sets) : "",
   ];
 }
 
@@ -76,7 +87,13 @@ export class RecommendView {
     this.ask = ask;
     /** @type {Map<string, Item>} by what is typed */
     this.items = new Map();
-    for (const [c, code] of model.items) this.items.set(itemName(page, [c, code]), [c, code]);
+    /** @type {Map<string, string>} */
+    this.names = new Map();
+    for (const [c, code] of model.items) {
+      const name = freeName(this.items, itemName(page, [c, code]));
+      this.items.set(name, [c, code]);
+      this.names.set(`${c},${code}`, name);
+    }
     /** @type {Item[]} */
     this.basket = [];
     /** @type {{item: Item, score: number, because: Item[]}[] | null} */
@@ -85,6 +102,11 @@ export class RecommendView {
     this.asked = 0;
     this.place = el("div", {});
     this.update();
+  }
+
+  /** @param {Item} item */
+  nameOf(item) {
+    return this.names.get(item.join()) ?? itemName(this.page, item);
   }
 
   /** @param {Item} item */
@@ -133,16 +155,16 @@ export class RecommendView {
       // What is taken from the list comes as a whole, without a key.
       if (this.items.has(input.value) && ![...this.items.keys()].some((name) => name !== input.value && name.startsWith(input.value))) this.typed(input.value);
     });
-    const chips = this.basket.map((item) => el("span", { class: "chip" }, bdi(itemName(page, item), 120), el("button", {
-      "aria-label": `Take ${itemName(page, item).slice(0, 80)} out`,
+    const chips = this.basket.map((item) => el("span", { class: "chip" }, bdi(this.nameOf(item), 200), el("button", {
+      "aria-label": `Take ${this.nameOf(item).slice(0, 200)} out`,
       onclick: () => {
         this.basket = this.basket.filter((other) => other !== item);
         this.update();
       },
     }, "✕")));
     const ranked = this.ranked?.map(({ item, because }) => [
-      el("button", { class: "link", title: "Add it to the basket", onclick: () => this.add(item) }, bdi(itemName(page, item), 160)),
-      because.length ? bdi(because.map((one) => itemName(page, one)).join(", "), 200) : "",
+      el("button", { class: "link", title: "Add it to the basket", onclick: () => this.add(item) }, bdi(this.nameOf(item), 200)),
+      because.length ? bdi(because.map((one) => this.nameOf(one)).join(", "), 300) : "",
     ]);
     place.replaceChildren(
       el("h2", {}, "What goes with a basket"),

@@ -27,7 +27,9 @@ import { sum } from "./measures.js";
  * @property {boolean} paired
  * @property {"fraction" | "count"} scale
  * @property {string} note
+ * @property {string} unit what is counted
  * @property {import("./paint.js").Margin} margin
+ * @property {((code: number) => [number, number]) | null} otherEnds of intervals, if these are estimates
  */
 
 const SIGNS = { numeric: "numbers", ordered: "in order", boolean: "yes or no" };
@@ -159,11 +161,12 @@ export class Card {
     const shown = /** @type {Shown} */ (this.shown);
     const total = sum(shown.a);
     const part = total ? shown.a[code] / total : 0;
-    let said = `${labelOf(this.column, code).slice(0, 120)}\n${estimate(shown.a[code], shown.margin)} records · ${percent(part)}`;
+    let said = `${labelOf(this.column, code).slice(0, 120)}\n${estimate(shown.a[code], shown.margin)} ${shown.unit} · ${percent(part)}`;
     if (shown.other) {
+      const { otherEnds: ends } = shown;
       const all = sum(shown.other);
       const partOther = all ? shown.other[code] / all : 0;
-      said += `\n${shown.otherName}: ${number(shown.other[code])} · ${percent(partOther)}`;
+      said += `\n${shown.otherName}: ${estimate(shown.other[code], ends && (() => ends(code)))} · ${percent(partOther)}`;
       if (partOther > 0 && total) said += ` · lift ${(part / partOther).toFixed(2)}`;
     }
     return said;

@@ -47,7 +47,7 @@ export class DifferenceView {
         el("th", { scope: "col", class: "number" }, `in ${name}`),
         el("th", { scope: "col", class: "number" }, "Lift"),
         el("th", { scope: "col", class: "number" }, "95 % interval"),
-        el("th", { scope: "col", class: "number" }, "Records"))),
+        el("th", { scope: "col", class: "number" }, page.heading))),
       el("tbody", {}, ...rows.slice(0, SHOWN).flatMap((row) => this.rows(row, most))));
     const more = rows.length > SHOWN ? el("p", { class: "quiet" }, `… and ${number(rows.length - SHOWN)} columns that differ less`) : "";
     const sizes = sum(ranked[0].a) && sum(ranked[0].other);
@@ -185,7 +185,7 @@ export class DifferenceView {
           el("th", { scope: "col" }, "Conditions"), el("th", { scope: "col", class: "number" }, "in A"),
           el("th", { scope: "col", class: "number" }, "Lift"),
           el("th", { scope: "col", class: "number", title: "The lower end of the 95 % interval, by which they are ranked" }, "at least"),
-          el("th", { scope: "col", class: "number" }, "Records"))),
+          el("th", { scope: "col", class: "number" }, page.heading))),
         el("tbody", {}, ...rows))));
   }
 }

@@ -143,17 +143,26 @@ export async function csvOf(page, columns) {
   const infos = columns.map((c) => page.schema.columns[c]);
   const [[ofA]] = await page.source.tables([{ given: selectionText(a), sets: [columns] }]);
   /** @type {[string, ArrayLike<number>][]} */
-  const counts = [["count", ofA]];
-  const margin = page.margin([...columns, ...a.keys()]);
-  if (margin) {
-    counts.push(["low", Array.from(ofA, (count) => margin(count)[0])], ["high", Array.from(ofA, (count) => margin(count)[1])]);
-  }
+  const counts = [];
+  /**
+   * @param {string} ending of the names
+   * @param {ArrayLike<number>} found
+   * @param {Iterable<number>} given columns with conditions
+   */
+  const add = (ending, found, given) => {
+    counts.push([`count${ending}`, found]);
+    const margin = page.margin([...columns, ...given]);
+    if (!margin) return;
+    const ends = Array.from(found, margin);
+    counts.push([`low${ending}`, ends.map(([low]) => low)], [`high${ending}`, ends.map(([, high]) => high)]);
+  };
+  add("", ofA, a.keys());
   if (against === "b" && b) {
     const [[ofB]] = await page.source.tables([{ given: selectionText(b), sets: [columns] }]);
-    counts.push(["count_b", ofB]);
+    add("_b", ofB, b.keys());
   } else if (a.size) {
     const [[all]] = await page.source.tables([{ given: "", sets: [columns] }]);
-    counts.push(["count_all", all]);
+    add("_all", all, []);
   }
   return csvText(infos, counts);
 }

@@ -37,10 +37,9 @@ export function selectionBar(page, sizes) {
   // A part is not told apart from the whole, but from the rest of it.
   const apart = view === "difference";
   const against = apart && page.state.against === "all" ? "rest" : page.state.against;
-  const unit = page.schema.weighted ? "weight" : "records";
   const size = (/** @type {number} */ n, /** @type {Selection} */ of) =>
     el("span", { class: "count" }, estimate(n, page.margin(of.keys())), el("small", {},
-      n === page.total ? ` ${unit}, all of them` : ` of ${number(page.total)} ${unit} · ${percent(n / (page.total || 1))}`));
+      n === page.total ? ` ${page.unit}, all of them` : ` of ${number(page.total)} ${page.unit} · ${percent(n / (page.total || 1))}`));
   /** @type {[string, string][]} */
   const others = apart ? [["rest", "the rest"]] : [["all", "all"], ["rest", "the rest"]];
   if (b) others.push(["b", "B"]);

@@ -30,6 +30,11 @@ export class NetView {
     this.order = net.marginals.length > FEW ? "changed" : "file";
     this.asked = 0;
     this.place = el("div", {});
+    this.beliefs = el("div", {});
+    this.field = /** @type {HTMLInputElement} */ (
+      el("input", { type: "search", placeholder: "Search columns", "aria-label": "Search columns" })
+    );
+    this.field.addEventListener("input", () => this.list());
   }
 
   /**
@@ -75,7 +80,7 @@ export class NetView {
       this.evidence = new Map();
       this.update(before);
     };
-    const columns = this.columns();
+    const scrolled = this.scrolled();
     place.replaceChildren(
       el("h2", {}, `A Bayes net: ${number(arcs)} arcs`),
       el("p", { class: "quiet" }, "Click a label to say that it is so: all other columns then show how probable their labels are, which the net computes exactly from its tables. What they are without evidence stands behind, in grey.",
@@ -90,18 +95,43 @@ export class NetView {
           this.order = order;
           this.element();
         }),
+        this.marginals.length > MOST_CARDS ? this.field : "",
         ...held,
         evidence.size ? el("span", { class: "quiet", role: "status" }, `probability of this evidence: ${probability(this.logEvidence)}`) : "",
         evidence.size ? el("button", { onclick: none }, "Forget evidence") : "",
         evidence.size ? el("button", { onclick: select }, "Select these records") : ""),
-      el("div", { class: "beliefs" }, ...columns.slice(0, MOST_CARDS).map((c) => this.card(c))),
-      columns.length > MOST_CARDS ? el("p", { class: "quiet" }, `… and ${number(columns.length - MOST_CARDS)} columns more; take “most changed first”.`) : "");
+      this.beliefs);
+    this.list(scrolled);
     if (focused) /** @type {HTMLElement | null} */ (place.querySelector(`[data-at="${focused}"]`))?.focus({ preventScroll: true });
     return place;
   }
 
+  /** @returns {[string, HTMLElement][]} the lists of labels, by column */
+  labels() {
+    const lists = /** @type {NodeListOf<HTMLElement>} */ (this.beliefs.querySelectorAll(".rowsof"));
+    return [...lists].map((rows) => [rows.parentElement?.dataset.net ?? "", rows]);
+  }
+
+  /** How far each of them is scrolled, which elements forget when they are put anywhere. */
+  scrolled() {
+    return new Map(this.labels().map(([c, rows]) => [c, rows.scrollTop]));
+  }
+
+  list(scrolled = this.scrolled()) {
+    const { beliefs } = this;
+    const columns = this.columns();
+    const more = columns.length - MOST_CARDS;
+    beliefs.replaceChildren(
+      el("div", { class: "beliefs" }, ...columns.slice(0, MOST_CARDS).map((c) => this.card(c))),
+      columns.length ? "" : el("p", { class: "quiet" }, "No column has this in its name."),
+      more > 0 ? el("p", { class: "quiet" }, `… and ${number(more)} columns more; search for them${this.order === "file" ? ", or take “most changed first”" : ""}.`) : "");
+    for (const [c, rows] of this.labels()) rows.scrollTop = scrolled.get(c) ?? 0;
+  }
+
   columns() {
-    const every = this.marginals.map((_, c) => c);
+    const { columns } = this.page.schema;
+    const wanted = this.field.value.trim().toLowerCase();
+    const every = this.marginals.map((_, c) => c).filter((c) => columns[c].name.toLowerCase().includes(wanted));
     if (this.order === "file") return every;
     const moved = every.map((c) => (this.evidence.has(c) ? Infinity : difference(this.marginals[c], this.net.marginals[c])));
     return every.sort((x, y) => moved[y] - moved[x] || x - y);

@@ -107,10 +107,11 @@ export class Page {
     };
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
     let width = 0;
+    const views = this.place("views");
     new ResizeObserver(() => {
-      if (this.grid.clientWidth !== width) redraw();
-      width = this.grid.clientWidth;
-    }).observe(this.place("views"));
+      if (views.clientWidth !== width) redraw();
+      width = views.clientWidth;
+    }).observe(views);
     addEventListener("keydown", (event) => this.key(event));
     await this.refresh();
   }
@@ -346,13 +347,42 @@ export class Page {
     const linked = this.a.get(c) ?? this.base[c];
     const note = this.note(c);
     const margin = this.margin([c, ...a.keys()]);
+    const { unit } = this;
     if (against === "all") {
-      return { a: linked, other: a.size ? this.base[c] : null, otherName: "all", paired: false, scale, note, margin };
+      return { a: linked, other: a.size ? this.base[c] : null, otherName: "all", paired: false, scale, note, unit, margin, otherEnds: null };
     }
     const own = within(linked, a.get(c));
-    let other = this.base[c].map((count, k) => count - own[k]);
-    if (against === "b" && b) other = /** @type {any} */ (within(this.b.get(c) ?? this.base[c], b.get(c)));
-    return { a: own, other, otherName: against === "b" ? "B" : "the rest", paired: true, scale, note, margin };
+    if (against === "b" && b) {
+      const other = within(this.b.get(c) ?? this.base[c], b.get(c));
+      const about = this.margin([c, ...b.keys()]);
+      return { a: own, other, otherName: "B", paired: true, scale, note, unit, margin, otherEnds: about && ((k) => about(other[k])) };
+    }
+    const all = this.base[c]; // which is known: the rest is as uncertain as A
+    /** @type {import("./cards.js").Shown["otherEnds"]} */
+    const otherEnds = margin && ((k) => {
+      const [low, high] = margin(own[k]);
+      return [Math.max(all[k] - high, 0), Math.max(all[k] - low, 0)];
+    });
+    return { a: own, other: this.rest(c, own), otherName: "the rest", paired: true, scale, note, unit, margin, otherEnds };
+  }
+
+  /**
+   * Counts of the records that are not in A. Those of A may be estimates, and too high.
+   * @param {number} c
+   * @param {Counts} own
+   * @returns {Counts}
+   */
+  rest(c, own) {
+    return Float64Array.from(this.base[c], (count, k) => Math.max(count - own[k], 0));
+  }
+
+  /** What is counted. */
+  get unit() {
+    return this.schema.weighted ? "weight" : "records";
+  }
+
+  get heading() {
+    return this.schema.weighted ? "Weight" : "Records";
   }
 
   /**
@@ -430,7 +460,7 @@ export class Page {
       const own = within(/** @type {Counts} */ (ofA.get(column)), a.get(column));
       const other = ofB && b
         ? within(/** @type {Counts} */ (ofB.get(column)), b.get(column))
-        : this.base[column].map((count, k) => count - own[k]);
+        : this.rest(column, own);
       return { column, a: own, other, nats: difference(own, other) };
     }).sort((x, y) => y.nats - x.nats || x.column - y.column);
   }
@@ -521,6 +551,7 @@ export class Page {
         "aria-current": value === view ? "page" : null,
         onclick: () => this.set({ view: value }),
       }, text)));
+    this.place("tabs").querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   tools() {

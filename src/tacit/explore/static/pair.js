@@ -92,7 +92,7 @@ export class PairView {
       const rest = page.arities[z] - this.crosses.length;
       body = el("div", {}, el("div", { class: "multiples" }, ...this.crosses.map((cross) =>
         el("div", {}, el("h3", {}, bdi(`${columns[z].name.slice(0, 60)}: ${cross.title}`, 200)),
-          el("p", { class: "quiet" }, `${number(cross.measures.total)} records · ${cross.measures.information.toPrecision(3)} nats · V ${cross.measures.v.toFixed(2)}`),
+          el("p", { class: "quiet" }, `${number(cross.measures.total)} ${page.unit} · ${cross.measures.information.toPrecision(3)} nats · V ${cross.measures.v.toFixed(2)}`),
           this.heat(cross)))),
         rest > 0 ? el("p", { class: "quiet" }, `${rest} rarer labels are not drawn.`) : "");
     }
@@ -106,7 +106,7 @@ export class PairView {
     const fact = (/** @type {string} */ name, /** @type {string} */ value) =>
       el("span", {}, `${name} `, el("b", {}, value));
     return el("div", { class: "facts" },
-      fact(this.page.schema.weighted ? "weight" : "records", number(total)),
+      fact(this.page.unit, number(total)),
       fact("mutual information", `${this.margin ? "≈ " : ""}${information.toPrecision(3)} nats`),
       fact("χ²", `${chi2 < 1000 ? chi2.toPrecision(4) : number(chi2)}, ${dof} d.f.`),
       fact("p", p < 1e-300 ? "< 1e-300" : p.toPrecision(2)),
@@ -161,7 +161,7 @@ export class PairView {
 
   /** @param {Cross} cross */
   summary({ measures }) {
-    return `Heat map: ${number(measures.total)} records, mutual information ${measures.information.toPrecision(3)} nats. Arrow keys move, Enter selects.`;
+    return `Heat map: ${number(measures.total)} ${this.page.unit}, mutual information ${measures.information.toPrecision(3)} nats. Arrow keys move, Enter selects.`;
   }
 
   /**
@@ -175,7 +175,7 @@ export class PairView {
     const expected = measures.expected[at];
     const ratio = expected ? (table[at] / expected).toFixed(2) : "–";
     const names = [[y, i], [x, j]].map(([c, k]) => `${columns[c].name.slice(0, 60)}: ${labelOf(columns[c], k).slice(0, 90)}`);
-    return `${names.join("\n")}\n${estimate(table[at], this.margin)} records, ${number(expected)} expected · lift ${ratio}\n`
+    return `${names.join("\n")}\n${estimate(table[at], this.margin)} ${this.page.unit}, ${number(expected)} expected · lift ${ratio}\n`
       + `${percent(table[at] / (measures.across[j] || 1))} of the column, ${percent(table[at] / (measures.down[i] || 1))} of the row`;
   }
 

@@ -51,7 +51,7 @@ export function treeOf(page, tree, base) {
       el("button", { class: "link", title: "Select these records", onclick: choose }, bdi(words, 160)),
       el("span", { class: "meter", "aria-hidden": "true" }, bar),
       bdi(`${labelOf(target, tree.classes[best]).slice(0, 60)} ${percent(counts[best] / total)}`, 120),
-      el("span", { class: "quiet" }, `${number(total)} records`));
+      el("span", { class: "quiet" }, `${number(total)} ${page.unit}`));
     if (!children[k].length) return el("li", {}, line);
     return el("li", {}, el("details", { open: depth < OPEN }, el("summary", {}, line),
       el("ul", {}, ...children[k].map((child) => branch(child, depth + 1)))));
@@ -67,7 +67,7 @@ export function treeOf(page, tree, base) {
 export function clustersOf(page, clusters) {
   const total = clusters.reduce((n, cluster) => n + cluster.size, 0) || 1;
   const parts = clusters.map((cluster, k) => el("div", {},
-    el("h3", {}, `Cluster ${k + 1}: ${number(Math.round(cluster.size))} records, ${percent(cluster.size / total)}`),
+    el("h3", {}, `Cluster ${k + 1}: ${number(Math.round(cluster.size))} ${page.unit}, ${percent(cluster.size / total)}`),
     el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Cluster ${k + 1}` }, el("table", {},
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Label"),
         el("th", { scope: "col", class: "number" }, "here"), el("th", { scope: "col", class: "number" }, "overall"),

@@ -51,14 +51,16 @@ _BEFORE, _AFTER = b', "content": ', b"}\n"
 _KIND = "partition"
 _PART = re.compile(r"part-[0-9a-f]{8}-[0-9]{5,}\.tacit")
 # What is left where a process was killed: of a file that was being written, of a lock.
-_REST = re.compile(rf"\.({_PART.pattern}|{re.escape(INDEX)})\..*|\.tmp\w+|{re.escape(LOCK)}")
+_REST = re.compile(
+    rf"\.({_PART.pattern}|{re.escape(INDEX)})\..*|\.tmp[0-9A-Za-z]{{6}}|{re.escape(LOCK)}"
+)
 
 
 def is_folder(path: Any) -> bool:
     """Return whether a path is a folder that was written, or half written, by us."""
     if not isinstance(path, str | os.PathLike) or not Path(path).is_dir():
         return False
-    return any(name == INDEX or _is_ours(name) for name in os.listdir(path))  # noqa: PTH208
+    return any(name == INDEX or _is_ours(name) for name in _names_in(Path(path)))
 
 
 @dataclass(frozen=True)
@@ -156,13 +158,17 @@ def _locked(target: Path) -> Iterator[None]:
         return
     path = target / LOCK
     while True:
-        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
+        try:
+            handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
+        except OSError as error:
+            raise InputError(f"folder: {target} cannot be written to: {error.strerror}") from error
         try:
             with _if_supported():
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # Whoever had it before has removed the file: then it is no lock for those who come.
-            if path.exists() and path.stat().st_ino == os.fstat(handle).st_ino:
-                break
+            with suppress(FileNotFoundError):
+                if path.stat().st_ino == os.fstat(handle).st_ino:
+                    break
         except BlockingIOError:
             os.close(handle)
             raise InputError(f"folder: someone else is writing to {target} just now") from None
@@ -210,13 +216,20 @@ def _make(target: Path) -> bool:
 
 def _check_content(target: Path, overwrite: bool) -> list[str]:
     """See that a folder may be written to, and return which files in it are to go."""
-    names = sorted(set(os.listdir(target)) - {LOCK})  # noqa: PTH208
+    names = sorted(set(_names_in(target)) - {LOCK})
     if names and not overwrite:
         raise InputError(f"folder: {target} is not empty; give another, or overwrite=True")
     other = next((name for name in names if name != INDEX and not _is_ours(name)), None)
     if other is not None:
         raise InputError(f"folder: {target} holds {other!r}, which materialise() did not write")
     return [name for name in names if name != INDEX]
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208
+    except OSError as error:
+        raise FileError(folder, f"cannot be read: {error.strerror}") from error
 
 
 def _is_ours(name: str) -> bool:

@@ -17,15 +17,24 @@ if TYPE_CHECKING:
     from tacit.network.bayes_net.graph import Parents
     from tacit.network.inference.records import Records
 
-__all__ = ["PRIORS", "check_prior", "count_families", "make_tables", "prior_cell", "table_shapes"]
+__all__ = [
+    "MOST_PRIOR_WEIGHT",
+    "PRIORS",
+    "check_prior",
+    "count_families",
+    "make_tables",
+    "prior_cell",
+    "table_shapes",
+]
 
 PRIORS = ("bdeu", "k2", "mle")
+MOST_PRIOR_WEIGHT = 1e9  # with more, scores are differences of numbers that hide the counts
 
 
 def check_prior(parameters: Any, prior_weight: Any) -> float:
     """Return the weight of the prior, or say what is wrong with it or its kind."""
     check_choice(parameters, "parameters", PRIORS)
-    return check_number(prior_weight, "prior_weight", 0, above=True)
+    return check_number(prior_weight, "prior_weight", 0, MOST_PRIOR_WEIGHT, above=True)
 
 
 def table_shapes(arities: NDArray[np.int64], parents: Parents) -> list[tuple[int, int]]:

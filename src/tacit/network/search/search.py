@@ -12,8 +12,9 @@ from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import check_fits, check_int, count_jobs
 from tacit.network.bayes_net.graph import cycle_text, find_cycle
+from tacit.network.parameters.estimate import MOST_PRIOR_WEIGHT
 from tacit.network.search.family_counts import Fetcher, unknown_codes
-from tacit.parameters import check_choice, check_number, make_generator
+from tacit.parameters import check_choice, check_flag, check_number, make_generator
 from tacit.progress import show_progress
 from tacit.table import Table
 
@@ -89,7 +90,8 @@ class SearchSettings:
             raise InputError(f"n_restarts must be a number or 'auto', got {self.n_restarts!r}")
         for name in ("n_restarts", "max_parents", "tabu", "n_walks"):
             if name != "n_restarts" or not isinstance(self.n_restarts, str):
-                check_int(getattr(self, name), name, 0)
+                check_int(getattr(self, name), name, 0, 2**31 - 1)
+        check_flag(self.swaps, "swaps")
         check_choice(self.start, "start", ("empty", "branching"))
         check_choice(self.missing, "missing", ("state", "ignore"))
         if self.max_seconds is not None:
@@ -417,4 +419,4 @@ def _check_arcs(
 
 def _check_criterion(criterion: str, prior_weight: float) -> None:
     check_choice(criterion, "criterion", get_args(Criterion))
-    check_number(prior_weight, "prior_weight", 0, above=True)
+    check_number(prior_weight, "prior_weight", 0, MOST_PRIOR_WEIGHT, above=True)
