@@ -449,7 +449,9 @@ def test_an_interruption_leaves_the_model_as_it_was(monkeypatch):
     assert model.__dict__ == before
 
 
-@pytest.mark.parametrize("criterion", ["f_measure", "precision", "m_estimate", "kulczynski", "foil_gain"])
+@pytest.mark.parametrize(
+    "criterion", ["f_measure", "precision", "m_estimate", "kulczynski", "foil_gain"]
+)
 @pytest.mark.parametrize("unit", [2.0**-3, 2.0**150, 2.0**-150, 2.0**-1000])
 def test_the_unit_of_weights_makes_no_difference(criterion, unit):
     X, y = numbers()
