@@ -232,6 +232,10 @@ def test_covering_rules(run, people, one_target, tmp_path):
         run("rules", one_target, "--target", "rich", *options[:3], "--json").stdout
     )
     assert printed["best"][0]["precision"] == pytest.approx(model.rules_[0].precision)
+    once = ["--criterion", "foil_gain", "--n-optimisations", 0]
+    printed = run("rules", one_target, "--target", "rich", "--covering", *once).stdout
+    model = tacit.CoveringRulesClassifier("foil_gain", n_optimisations=0, random_state=0)
+    assert model.fit(X, people["rich"]).to_text(top=20) in printed
 
 
 HEADER = "@relation r\n@attribute a {0,1}\n@attribute b numeric\n@attribute y {0,1}\n@data\n"
@@ -383,6 +387,7 @@ def test_a_table_and_weights(run, people, tmp_path):
         (["--target", "rich", "--covering", "--regress"], "not with --regress"),
         (["--target", "rich", "--covering", "--algorithm", "histogram"], "--covering"),
         (["--target", "rich", "--criterion", "laplace"], "is for --covering"),
+        (["--target", "rich", "--n-optimisations", 1], "is for --covering"),
         (["--target", "rich", "--feature-fraction", "many"], "'many' is none of a number"),
         (["--target", "rich", "--feature-fraction", "1.5"], "--feature-fraction must be"),
         (["--target", "rich", "--learning-rate", "0"], "--learning-rate must be"),

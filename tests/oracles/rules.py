@@ -6,6 +6,7 @@ rounding: gradients are plain doubles, so scores are compared up to a tolerance.
 """
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -439,8 +440,13 @@ def replay(problem, arrays, *, choices=True, again=True):
 # Covering: one rule for one class
 
 
-def criterion_value(criterion, parameter, p, n, all_p, all_n):
-    """What covering p hits and n misses is worth, of all_p and all_n."""
+def criterion_value(criterion, parameter, p, n, all_p, all_n, before):
+    """What covering p hits and n misses is worth, of all_p and all_n.
+
+    `before`: hits and misses that are covered without the last condition.
+    """
+    if criterion == "foil_gain":
+        return p * (math.log2(p / (p + n)) - math.log2(before[0] / sum(before)))
     if criterion == "precision":
         return p / (p + n)
     if criterion == "laplace":
@@ -461,12 +467,14 @@ def grow_covering_rule(codes, kinds, hits, misses, criterion, parameter, longest
 
     def worth(records):
         p, n = hits[records].sum(), misses[records].sum()
-        return criterion_value(criterion, parameter, p, n, hits.sum(), misses.sum()), p
+        before = hits[covered].sum(), misses[covered].sum()
+        return criterion_value(criterion, parameter, p, n, hits.sum(), misses.sum(), before), p
 
     def rank(condition):
         return condition.column, condition.op == UNEQUAL, condition.low, condition.op
 
-    reached = -1.0
+    gains = criterion == "foil_gain"
+    reached = 0.0 if gains else -1.0
     while len(conditions) < longest and misses[covered].any():
         options = [
             (*worth(c.covered), [-k for k in rank(c.condition)], c)
@@ -476,7 +484,7 @@ def grow_covering_rule(codes, kinds, hits, misses, criterion, parameter, longest
         best = max(options, key=lambda option: option[:3], default=(reached,))
         if best[0] <= reached:
             break
-        reached, covered = best[0], best[-1].covered
+        reached, covered = 0.0 if gains else best[0], best[-1].covered
         conditions.append(best[-1].condition)
     return conditions
 

@@ -39,14 +39,19 @@ class RuleOptions:
     regress: Annotated[bool, _rules_option("--regress", help="The target is a number.")] = False
     max_conditions: Annotated[
         int | None,
-        _rules_option(min=1, max=255, help="The most of a rule: 4, or 5 of covering rules."),
+        _rules_option(min=1, max=255, help="The most of a rule: 4, or 10 of covering rules."),
     ] = None
     min_support: Annotated[
         float | None, _rules_option(help="Records that a rule covers at least; 1 if not said.")
     ] = None
     criterion: Annotated[
-        Literal["f_measure", "precision", "laplace", "m_estimate", "kulczynski"] | None,
+        Literal["f_measure", "precision", "laplace", "m_estimate", "kulczynski", "foil_gain"]
+        | None,
         _rules_option(help="What makes a covering rule good."),
+    ] = None
+    n_optimisations: Annotated[
+        int | None,
+        _rules_option(min=0, help="How often covering rules of a class are gone over again: 2."),
     ] = None
     heads: Annotated[
         Literal["single", "partial", "complete"] | None,

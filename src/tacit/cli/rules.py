@@ -40,7 +40,10 @@ LabelsFile = Annotated[
 NRules = Annotated[
     int | None,
     typer.Option(
-        "--n-rules", "-n", min=1, help="How many rules: 500 boosted ones; covering ones as needed."
+        "--n-rules",
+        "-n",
+        min=1,
+        help="How many rules: 500 boosted ones, 1,000 for numbers; covering ones as needed.",
     ),
 ]
 

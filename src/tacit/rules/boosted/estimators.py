@@ -47,8 +47,9 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
     ----------
     n_rules : int, default 500
         How many rules to learn. Fewer if no rule lowers the loss any more.
-    heads : {"single", "partial", "complete"}
-        Whether a rule adds to one output, to `head_size` of them or to all.
+    heads : {"auto", "single", "partial", "complete"}
+        Whether a rule adds to one output, to `head_size` of them or to all. "auto" is "complete"
+        with the softmax loss, for more than two classes, and else "single".
     head_size : int, optional
         For partial heads; by default as many as a record has labels on average, at least two.
     loss : {"auto", "logistic", "squared", "squared_hinge", "example_logistic", "softmax"}
@@ -168,7 +169,7 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         self,
         n_rules: int = 500,
         *,
-        heads: Literal["single", "partial", "complete"] = "single",
+        heads: Literal["auto", "single", "partial", "complete"] = "auto",
         head_size: int | None = None,
         loss: str = "auto",
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
@@ -374,10 +375,16 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
     makes it about as wide as the widest, in whose unit gains and losses are. With `l1`, which is in
     the unit of all outputs, they are taken as they are.
 
+    Numbers are learnt with more and smaller steps than classes, each on half of the records: the
+    squared error is led astray by single records, which another half may not have. So rules depend
+    on `random_state`, unless ``sample="none"``.
+
     Parameters
     ----------
-    n_rules, heads, head_size
-        As for :class:`BoostedRulesClassifier`.
+    n_rules : int, default 1000
+        How many rules to learn. Fewer if no rule lowers the error any more.
+    heads : {"auto", "single", "partial", "complete"}
+        As for :class:`BoostedRulesClassifier`; "auto" is "single".
     loss : {"squared", "absolute", "quantile", "poisson"}
         What rules lower. "squared" leads to means, "absolute" to medians, which do not mind
         outliers, and "quantile" to a `quantile`. "poisson" is for counts and other numbers of at
@@ -386,10 +393,18 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
         that they cover is, and are for one output each (``heads="single"``).
     quantile : float, optional
         For ``loss="quantile"`` the fraction of records that predictions are to be above.
-    learning_rate, max_conditions, min_support, l1, l2, algorithm
-        As for :class:`BoostedRulesClassifier`. With "absolute" and "quantile", `l1` and `l2` change
-        which rules are chosen, and not what these add.
-    n_bins, binning, defaults, kinds, sample, sample_fraction, feature_fraction
+    learning_rate : float, default 0.15
+        What is left of the best score of a rule.
+    l2 : float, default 5.0
+        How many records of no error are added to those that a rule covers. With "absolute" and
+        "quantile", `l1` and `l2` change which rules are chosen, and not what these add.
+    sample : {"none", "bagging", "subsample"}, default "subsample"
+        Whether each rule is learnt of all records, of some drawn with replacement, or without.
+    sample_fraction : float, default 0.5
+        The fraction of records drawn; None for all of bagging and two thirds of subsamples.
+    head_size, max_conditions, min_support, l1, algorithm, n_bins, binning, defaults, kinds
+        As for :class:`BoostedRulesClassifier`.
+    feature_fraction
         Likewise.
     monotonic_cst, interaction_cst, prune
         Likewise.
@@ -415,7 +430,7 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
     --------
     >>> import tacit
     >>> X = {"age": [3, 4, 30, 41]}
-    >>> model = tacit.BoostedRulesRegressor(n_rules=100, l2=0.0).fit(X, [1.0, 2.0, 10.0, 12.0])
+    >>> model = tacit.BoostedRulesRegressor(l2=0.0, sample="none").fit(X, [1.0, 2.0, 10.0, 12.0])
     >>> model.predict({"age": [3, 41]}).round(2)
     array([ 1., 12.])
 
@@ -437,24 +452,24 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
 
     def __init__(
         self,
-        n_rules: int = 500,
+        n_rules: int = 1000,
         *,
-        heads: Literal["single", "partial", "complete"] = "single",
+        heads: Literal["auto", "single", "partial", "complete"] = "auto",
         head_size: int | None = None,
         loss: Literal["squared", "absolute", "quantile", "poisson"] = "squared",
         quantile: float | None = None,
-        learning_rate: float = 0.3,
+        learning_rate: float = 0.15,
         max_conditions: int | None = 4,
         min_support: float = 1,
         l1: float = 0.0,
-        l2: float = 1.0,
+        l2: float = 5.0,
         algorithm: Literal["exact", "histogram"] = "exact",
         n_bins: int = 32,
         binning: Literal["frequency", "width"] = "frequency",
         defaults: Any = "auto",
         kinds: Mapping[Any, str] | None = None,
-        sample: Literal["none", "bagging", "subsample"] = "none",
-        sample_fraction: float | None = None,
+        sample: Literal["none", "bagging", "subsample"] = "subsample",
+        sample_fraction: float | None = 0.5,
         feature_fraction: str | float | None = None,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,

@@ -45,7 +45,7 @@ def check_parameters(model: Any) -> None:
     check_int(model.n_rules, "n_rules", 0)
     if model.n_rules > _MOST_RULES:
         raise InputError(f"n_rules must be at most {_MOST_RULES:,}, got {model.n_rules!r}")
-    check_choice(model.heads, "heads", ("single", "partial", "complete"))
+    check_choice(model.heads, "heads", ("auto", "single", "partial", "complete"))
     if model.head_size is not None:
         check_int(model.head_size, "head_size", 1)
         if model.heads != "partial":
@@ -161,7 +161,7 @@ def kernel_settings(
     """
     return {
         "loss": loss,
-        "heads": model.heads if n_outputs > 1 else "single",
+        "heads": _heads(model.heads, loss) if n_outputs > 1 else "single",
         "head_size": _head_size(model, targets, n_outputs),
         "learning_rate": float(model.learning_rate),
         "l1": float(model.l1),
@@ -176,6 +176,17 @@ def kernel_settings(
         "search": model.algorithm,
         "quantile": float(getattr(model, "quantile", None) or 0.5),
     }
+
+
+def _heads(heads: str, loss: str) -> str:
+    """Return the heads that "auto" stands for.
+
+    Scores of classes that share the softmax loss are about each other: what speaks for one speaks
+    against others, and a rule that says so at once does the work of several.
+    """
+    if heads != "auto":
+        return heads
+    return "complete" if loss == "softmax" else "single"
 
 
 def _head_size(model: Any, targets: Targets, n_outputs: int) -> int:
