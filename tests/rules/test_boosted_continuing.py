@@ -116,7 +116,7 @@ def test_more_rules_of_several_outputs(heads):
     both = np.nan_to_num(both)
     model = learner(10, heads=heads, warm_start=True).fit(X, both)
     model.set_params(n_rules=80).fit(X, both)
-    assert_same_model(model, BoostedRulesRegressor(80, heads=heads).fit(X, both))
+    assert_same_model(model, learner(80, heads=heads).fit(X, both))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_files_go_on(tmp_path):
     model = learner(9, warm_start=True).fit(frame, Y)
     model.save(tmp_path / "model.tacit")
     again = tacit.load(tmp_path / "model.tacit").set_params(n_rules=50)
-    assert_same_model(again.fit(frame, Y), BoostedRulesRegressor(50).fit(frame, Y), frame)
+    assert_same_model(again.fit(frame, Y), learner(50).fit(frame, Y), frame)
 
 
 def test_a_target_that_is_a_column():

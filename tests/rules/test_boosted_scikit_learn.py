@@ -22,7 +22,9 @@ def expected(estimator):
     [
         BoostedRulesClassifier(60),
         BoostedRulesClassifier(60, heads="complete", loss="squared_hinge", algorithm="histogram"),
-        BoostedRulesClassifier(60, early_stopping=True, calibration="isotonic", sample="bagging"),
+        BoostedRulesClassifier(
+            60, heads="single", early_stopping=True, calibration="isotonic", sample="bagging"
+        ),
         BoostedRulesRegressor(60),
         BoostedRulesRegressor(60, heads="complete", feature_fraction="sqrt", sample="subsample"),
     ],
