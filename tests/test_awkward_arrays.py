@@ -137,6 +137,19 @@ def test_indices_that_lie(kind, index):
         fit(kind, made)
 
 
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_indices_that_lie_of_records_that_count_for_nothing(form):
+    """Records of no weight are dropped before anything else looks at the array."""
+    weights = np.arange(N) % 2
+    for array, k, value in (("indices", 7, 10**9), ("indptr", 2, 10**9)):
+        made = with_arrays(form, (numbers() > 0).astype(np.int64), np.copy)
+        getattr(made, array)[k] = value
+        for kind in (tacit.Recommender, tacit.KMeans, tacit.DecisionTreeClassifier):
+            given = (np.arange(N) % 2,) if kind is tacit.DecisionTreeClassifier else ()
+            with pytest.raises(tacit.InputError, match="X: "):
+                kind().fit(made, *given, sample_weight=weights)
+
+
 def test_coordinates_of_other_lengths_and_types():
     made = with_arrays("coo", numbers(), np.copy)
     made.coords = (made.coords[0][:-1], made.coords[1])

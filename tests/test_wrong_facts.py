@@ -42,3 +42,11 @@ def test_labels_of_another_type(tmp_path, labels):
     with_facts(path, "schema", change)
     with pytest.raises(tacit.FileError, match="labels that are not of the type String"):
         tacit.load(path)
+
+
+def test_names_that_are_no_text(tmp_path):
+    path = tmp_path / "tree.tacit"
+    tacit.DependencyTree().fit({"a": [0, 1, 1, 0], "b": [0, 1, 1, 1]}).save(path)
+    with_facts(path, "columns", lambda facts: facts.update(names=["a", 7]))
+    with pytest.raises(tacit.FileError, match="they have no names"):
+        tacit.load(path)

@@ -126,7 +126,7 @@ def changed_labels(**changes):
         (changed("array", names=7), "its columns and their labels do not go together"),
         (changed(names=["sky", "heat"]), "its columns and their labels do not go together"),
         (changed(names=["sky", "sky", "wet"]), "its columns and their labels do not go together"),
-        (changed(names=["sky", "heat", 3]), "its columns and their labels do not go together"),
+        (changed(names=["sky", "heat", 3]), "its columns cannot be read .they have no names"),
         (changed(names=[]), "its columns and their labels do not go together"),
         (changed(names=None), "is damaged|cannot be read|do not go together"),
         (changed(names=3), "is damaged|cannot be read|do not go together"),

@@ -143,7 +143,7 @@ class InputSpec:
                 if type(names) is not int or not 0 < names < 2**31:
                     raise ValueError("their number cannot be")
                 names = array_names(names)
-            elif not isinstance(names, list):
+            elif not isinstance(names, list) or not all(isinstance(name, str) for name in names):
                 raise ValueError("they have no names")
             numbers = {
                 int(k): _read_numbers(*described) for k, described in content["numbers"].items()

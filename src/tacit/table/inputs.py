@@ -38,7 +38,7 @@ from tacit.table.discretise import Edges
 from tacit.table.gateway import check_absent, check_weights
 from tacit.table.input_spec import InputSpec, Numbers, Origin, array_names, note_names
 from tacit.table.kinds import as_kinds, check_kinds
-from tacit.table.matrices import sparse_numbers
+from tacit.table.matrices import sound_rows, sparse_numbers
 from tacit.table.new_data import baskets_table, frame_by_name, known_columns, text_to_numbers
 from tacit.table.number_columns import (
     NumberColumns,
@@ -195,7 +195,7 @@ class Inputs:
         elif isinstance(self.data, pl.DataFrame):
             self.data = self.data.filter(kept)
         else:
-            rows = self.data.tocsr() if is_sparse(self.data) else self.data
+            rows = sound_rows(self.data) if is_sparse(self.data) else self.data
             self.data = rows[np.flatnonzero(kept)]
         self.weights = self.weights[kept]
 

@@ -31,6 +31,7 @@ __all__ = [
     "is_sparse",
     "presence_parts",
     "sorted_columns",
+    "sound_rows",
     "sparse_numbers",
 ]
 
@@ -175,6 +176,15 @@ def _sorted_rows(data: Any) -> Any:
     with _converting(data):
         converted = _sound(data).tocsr()
     return _canonical(data, converted)
+
+
+def sound_rows(X: Any) -> Any:
+    """Return a sparse array as CSR, of which rows can be taken: SciPy would follow a bad index."""
+    try:
+        with _converting(X):
+            return _sound(X).tocsr()
+    except InputError as error:
+        raise InputError(f"X{str(error).removeprefix('data')}") from None
 
 
 @contextmanager
