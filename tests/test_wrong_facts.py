@@ -7,6 +7,7 @@ import pytest
 
 import tacit
 from tacit import store
+from tacit.table.targets import pack_classes, unpack_classes
 
 
 def with_facts(path, name, change):
@@ -42,6 +43,13 @@ def test_labels_of_another_type(tmp_path, labels):
     with_facts(path, "schema", change)
     with pytest.raises(tacit.FileError, match="labels that are not of the type String"):
         tacit.load(path)
+
+
+@pytest.mark.parametrize("kind", ["{", ",", "(1,f8", "1:1", "V3", "f8,f8"])
+def test_classes_of_a_type_that_is_none(kind):
+    facts = pack_classes(np.array(["a", "b"])) | {"class_type": kind}
+    with pytest.raises(tacit.InputError, match="its classes are of the type"):
+        unpack_classes(facts)
 
 
 def test_names_that_are_no_text(tmp_path):

@@ -437,7 +437,10 @@ def unpack_classes(facts: dict[str, Any]) -> NDArray[Any]:
     items, dtype = labels.items, facts["class_type"]
     if dtype is None:
         return class_labels(items)
-    kind = np.dtype(str(dtype))
+    try:
+        kind = np.dtype(str(dtype))
+    except (TypeError, ValueError, SyntaxError):  # NumPy reads some texts as Python would
+        raise InputError(f"its classes are of the type {dtype!r}") from None
     if kind.kind not in _CLASS_KINDS:
         raise InputError(f"its classes are of the type {dtype!r}")
     return np.array(items, kind)
