@@ -225,3 +225,35 @@ def test_a_damaged_partition_is_named(run, wet_parts, tmp_path):
     result = run("bayes-net", tmp_path / "*.parquet")
     assert result.exit_code == 1
     assert "b.parquet" in result.stderr
+
+
+def test_how_sure_arcs_are(run, wet, wet_file, tmp_path):
+    options = ["--algorithm", "climb", "--n-restarts", 0, "--n-bootstrap", 12, "--threshold", 0.5]
+    outputs = [tmp_path / name for name in ("net.bif", "arcs.csv", "arcs.svg", "net.tacit")]
+    written = [word for path in outputs for word in ("-o", path)]
+    table = tacit.read(wet_file)
+    net = BayesNet(algorithm="climb", n_restarts=0, random_state=0)
+    strengths = net.arc_strengths(table, n_bootstrap=12)
+    averaged = strengths.averaged_net(table, 0.5)
+    printed = json.loads(run("bayes-net", wet_file, *options, "--json").stdout)
+    assert printed["strengths"] == strengths.to_frame().to_dicts()
+    assert printed["threshold"] == strengths.threshold
+    assert {(arc["from"], arc["to"]) for arc in printed["arcs"]} == set(averaged.arcs_)
+    assert printed["score"] is None
+    result = run("bayes-net", wet_file, *options, *written)
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["from", "to", "strength", "direction", "essential"] in lines
+    assert BayesNet.read_bif(outputs[0]).arcs_ == averaged.arcs_
+    assert tacit.read(outputs[1]).n_records == strengths.to_frame().height
+    assert outputs[2].read_text("utf-8") == strengths.to_svg(0.5)
+    assert tacit.load(outputs[3]) == averaged
+
+
+def test_wrong_options_of_the_bootstrap(run, wet_file, bif, wet_parts):
+    refused = run("bayes-net", wet_file, "--threshold", 0.5)
+    assert "--threshold: give --n-bootstrap" in refused.stderr
+    for option, value in (("--n-bootstrap", 5), ("--n-restarts", 0)):
+        refused = run("bayes-net", bif, option, value)
+        assert f"{option}: {bif} holds a net" in refused.stderr
+    refused = run("bayes-net", wet_parts / "wet-*.parquet", "--n-bootstrap", 2)
+    assert "arc_strengths needs all records on one machine" in refused.stderr

@@ -44,6 +44,7 @@ __all__ = [
     "rules_grid",
     "score_rows",
     "scores_grid",
+    "strengths_grid",
     "subsets_grid",
 ]
 
@@ -335,4 +336,14 @@ def families_grid(net: NetEstimator) -> Grid:
         parents = ", ".join(net.column_names_[p] for p in above)
         rows, arity = table.shape
         grid.add_row(column.name, parents, f"{arity:,}", f"{rows * (arity - 1):,}")
+    return grid
+
+
+def strengths_grid(strengths: pl.DataFrame) -> Grid:
+    """List how often nets of resampled records join two columns, and which way."""
+    grid = _grid(["from", "to"], ["strength", "direction", "essential"])
+    for *names, strength, direction, essential in islice(strengths.iter_rows(), _LONGEST):
+        grid.add_row(*names, f"{strength:.1%}", f"{direction:.1%}", f"{essential:.1%}")
+    if (more := strengths.height - _LONGEST) > 0:
+        grid.add_row(f"… and {more:,} more: ask for JSON")
     return grid
