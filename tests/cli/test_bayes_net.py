@@ -257,3 +257,64 @@ def test_wrong_options_of_the_bootstrap(run, wet_file, bif, wet_parts):
         assert f"{option}: {bif} holds a net" in refused.stderr
     refused = run("bayes-net", wet_parts / "wet-*.parquet", "--n-bootstrap", 2)
     assert "arc_strengths needs all records on one machine" in refused.stderr
+
+
+def test_asks_what_follows_from_doing(run, bif):
+    net = sprinkler()
+    options = [
+        "-q", "grass | do(sprinkler=on), rain=no", "--most-probable", "rain, sprinkler | grass=wet",
+        "--ask-next", "rain | do(sprinkler = off)", "--adjust", "sprinkler->grass", "--adjust",
+        "grass->rain",
+    ]  # fmt: skip
+    printed = json.loads(run("bayes-net", bif, *options, "--json").stdout)
+    (answer,) = printed["answers"]
+    done = net.query("grass", {"rain": "no"}, do={"sprinkler": "on"})
+    assert (answer["given"], answer["do"]) == ({"rain": "no"}, {"sprinkler": "on"})
+    assert answer["probabilities"][1]["probability"] == pytest.approx(done["wet"])
+    labels, score = net.most_probable({"grass": "wet"}, columns=["rain", "sprinkler"])
+    assert printed["most_probable"] == [
+        {"given": {"grass": "wet"}, "do": {}, "labels": labels, "log_probability": score}
+    ]
+    gains = net.value_of_information("rain", do={"sprinkler": "off"})
+    assert printed["value_of_information"] == [
+        {"given": {}, "do": {"sprinkler": "off"}, "target": "rain", "columns": gains.to_dicts()}
+    ]
+    assert printed["adjustment_sets"] == [
+        {"treatment": "sprinkler", "outcome": "grass", "columns": ["rain"]},
+        {"treatment": "grass", "outcome": "rain", "columns": None},
+    ]
+    text = run("bayes-net", bif, *options).stdout
+    assert f"given do(sprinkler = on), rain = no (probability {done.evidence:.4g}):" in text
+    assert f"most probable given grass = wet (log-probability {score:.4f}):" in text
+    assert "what says most of rain given do(sprinkler = off):" in text
+    assert "what sprinkler does to grass: adjust for rain\n" in text
+    assert "what grass does to rain: no columns to adjust for will do\n" in text
+
+
+def test_asks_with_what_is_likely(run, bif):
+    options = ["-q", "rain", "--likelihood", "grass: dry=1, wet = 4e0", "--json"]
+    (answer,) = json.loads(run("bayes-net", bif, *options).stdout)["answers"]
+    expected = sprinkler().query("rain", likelihood={"grass": {"dry": 1, "wet": 4}})
+    assert answer["probabilities"][1]["probability"] == pytest.approx(expected["yes"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--likelihood", "grass: dry=1, wet=4"], "there is no question that it is for"),
+        (["-q", "rain", "--likelihood", "grass"], "--likelihood: 'grass' is not COLUMN: LABEL"),
+        (["-q", "rain", "--likelihood", "grass: dry"], "--likelihood: 'grass: dry' is not COLUMN"),
+        (["-q", "rain", "--likelihood", "grass: d=1"], "--likelihood: column 'grass' has no label"),
+        (["-q", "rain", "--likelihood", "gras: d=1"], "--likelihood: there is no column 'gras'"),
+        (["-q", "rain", "--likelihood", "grass: dry=1"], "needs a number for every label"),
+        (["--ask-next", "rain, grass"], "--ask-next: name one column, not 2"),
+        (["--adjust", "rain"], "--adjust: 'rain' is not FROM->TO"),
+        (["--most-probable", "snow"], "--most-probable: there is no column 'snow'"),
+        (["-q", "rain | do(grass)"], "--query: 'grass' is not COLUMN=LABEL"),
+        (["-q", "rain | do(grass=blue)"], "column 'grass' has no label 'blue'"),
+    ],
+)
+def test_wrong_questions(run, bif, options, message):
+    refused = run("bayes-net", bif, *options)
+    assert refused.exit_code == 1
+    assert message in refused.stderr

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import tacit
-from tacit.cli.answers import Query, answer_json, print_answers
+from tacit.cli.bayes_net_questions import Answers, Questions
 from tacit.cli.bayes_net_search import SearchOptions
-from tacit.cli.bayes_net_texts import parse_query
 from tacit.cli.options import Json, Outputs, RandomState, Test, written_option
 from tacit.cli.output import make_console, print_json, print_written, put, working
 from tacit.cli.reading import Source, reads_file
@@ -19,7 +18,7 @@ from tacit.cli.writing import FRAMES, PICTURES, check_target, write_frame, write
 from tacit.errors import FileError, InputError
 
 if TYPE_CHECKING:
-    from tacit.network import ArcStrengths, Distribution
+    from tacit.network import ArcStrengths
     from tacit.network.bayes_net.net_estimator import NetEstimator
     from tacit.scale import PartitionedTable
     from tacit.table import Table
@@ -58,7 +57,7 @@ Threshold = Annotated[
 def bayes_net(
     source: Source,
     *,
-    query: Query = None,
+    questions: Questions,
     test: Test = None,
     draw: Draw = None,
     output: Outputs = None,
@@ -72,6 +71,8 @@ def bayes_net(
 
     FILE may also be a net: BIF or XMLBIF (.bif, .xml, .xmlbif, also compressed), or one that was
     saved as .tacit. Ctrl-C ends the search, and the best net until then is shown and written.
+
+    What columns are set to from outside stands in brackets: --query 'A | do(B=LABEL), C=LABEL'.
 
     Output: the net (.bif, .xml or .xmlbif, compressed if .gz follows; .tacit), a page (.html), a
     picture (.svg, .png, .pdf, .dot), or with --draw records (.csv, .parquet, …). With --n-bootstrap
@@ -104,7 +105,7 @@ def bayes_net(
         scores["train"] = net.score(records)
     if test is not None:
         scores["test"] = net.score(replace(source, path=test).read_table())
-    answers = [net.query(*parse_query(net.schema_, text)) for text in query or []]
+    answers = questions.ask(net)
     for path in output or []:
         if draw is not None and path.suffix.lower() in FRAMES:
             write_frame(net.sample(draw, random_state=random_state).to_frame(), path)
@@ -150,7 +151,7 @@ def _print(
     net: NetEstimator,
     strengths: ArcStrengths | None,
     facts: list[tuple[str, str]],
-    answers: list[Distribution],
+    answers: Answers,
     output: list[Path],
 ) -> None:
     console = make_console()
@@ -158,7 +159,7 @@ def _print(
     if strengths is not None:
         console.print()
         put(console, strengths_grid(strengths.to_frame()))
-    print_answers(console, answers)
+    answers.print(console)
     if not answers:
         console.print()
         put(console, families_grid(net))
@@ -228,7 +229,7 @@ def _as_json(
     net: NetEstimator,
     strengths: ArcStrengths | None,
     scores: dict[str, float],
-    answers: list[Distribution],
+    answers: Answers,
 ) -> dict[str, Any]:
     learning = getattr(net, "learning_", None)
     shown = {
@@ -237,7 +238,7 @@ def _as_json(
         "arcs": [{"from": a, "to": b} for a, b in net.arcs_],
         "score": None if learning is None else {learning.criterion: learning.score},
         "log_likelihood": scores,
-        "answers": [answer_json(answer) for answer in answers],
+        **answers.as_json(),
     }
     if strengths is not None:
         shown["strengths"] = strengths.to_frame().to_dicts()
