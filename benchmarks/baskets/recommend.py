@@ -1,8 +1,7 @@
 """Recommendation, an item of each test record left out: tacit, and what people use instead.
 
 ``python -m benchmarks.baskets.recommend msweb baudio …`` writes a section for each of these sets,
-or for all without a name; ``wide`` one about very many items, ``square`` one about as many as a
-square of weights is made for.
+or for all without a name; ``wide`` one about very many items.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from scipy import sparse
 
 import tacit
 from benchmarks.density.data import load as load_debd
-from benchmarks.report import SHARED, Section, cpu_seconds
+from benchmarks.report import SHARED, Section
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -319,52 +318,15 @@ def wide(section: Section, n_records: int = 1_000_000, n_items: int = 80_000) ->
     )  # fmt: skip
 
 
-def square(section: Section, n_records: int = 200_000, n_items: int = 20_000) -> None:
-    """Learn the weights of all items from all others, beside NumPy's inverse."""
-    held = draw_wide(n_records, n_items, np.random.default_rng(0))
-    train = as_table(held)
-    l2 = 100.0
-    seconds, rec = cpu_seconds(
-        lambda: tacit.Recommender("linear", l2=l2, fit_intercept=False, n_jobs=1).fit(train)
-    )
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
-    known = as_table(held[:500]).conform(rec.schema_)
-    ours = rec._scores(known)
-    columns = rec.schema_.value_columns
-    del rec
-    peer, other = cpu_seconds(lambda: ease(held, l2))
-    theirs = other.scores(held[:500])[:, columns]
-    away = float(np.abs(ours - theirs).max())
-    both = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
-    section.say(
-        f"Drawn as the table of very many items: {n_items:,} items, {n_records:,} records, "
-        f"{held.nnz:,} stored values. One thread; the largest difference of 10 million scores "
-        f"is {away:.0e}.",
-        "",
-    )
-    section.table(
-        ("recommender", "fit, CPU", "peak of the process"),
-        [("tacit, linear, l2=100", f"{seconds:.1f} s", f"{peak:.1f} GB"),
-         ("EASE in NumPy", f"{peer:.1f} s", f"{both:.1f} GB")],
-    )  # fmt: skip
-
-
-WIDE = {
-    "wide": (wide, "Recommendations among very many items"),
-    "square": (square, "Recommendations among 20,000 items"),
-}
-
-
 def main() -> None:
     """Run parts, and write their sections."""
-    asked = sys.argv[1:] or [*DATA, *WIDE]
+    asked = sys.argv[1:] or [*DATA, "wide"]
     here = [name for name in ("implicit", "sansa") if importlib.util.find_spec(name)]
     for name in asked:
-        if name in WIDE:
-            part, title = WIDE[name]
-            section = Section(f"recommend-{name}", title, 3)
+        if name == "wide":
+            section = Section("recommend-wide", "Recommendations among very many items", 3)
             section.made_with("numpy", "scipy")
-            part(section)
+            wide(section)
         else:
             section = Section(f"recommend-{name}", f"Recommendations: {name}", 3)
             section.made_with("numpy", "scipy", *here)

@@ -149,8 +149,7 @@ def of_flights(size: str, folder: Path) -> None:
         "step that is asked as it is; the page asks once, when the active view changes, for cubes, "
         "and needs nothing while it drags. Others have the codes of the bins in memory, a byte "
         f"each, and were stopped after {BUDGET:.0f} s; the first {CHECKED} of their answers are "
-        "compared. CPU is that of all threads; the machine did other work meanwhile, which the "
-        "clock shows.",
+        "compared. CPU is that of all threads.",
         "",
         f"From {n_parts} Parquet file{'s' * (n_parts > 1)} to the first picture: "
         f"{milliseconds(seconds.clock + first.clock)} by the clock, "
@@ -213,7 +212,7 @@ def of_adult() -> None:
     section.say(
         f"{explorer.views.n_records:,} records; {n} histograms and as many heat maps of two "
         "columns, all of them linked, each given the conditions on columns that it does not show. "
-        "Answers are compared with those of `Scan`. The machine did other work meanwhile.",
+        "Answers are compared with those of `Scan`.",
         "",
     )
     section.table(HEAD, [_row("tacit", asked, switched)])

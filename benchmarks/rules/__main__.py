@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy import sparse
 
 import tacit
 from benchmarks.report import Section, cpu_seconds, milliseconds, on_one_core
+from benchmarks.rules import quality
 from benchmarks.rules.checks import adult_rules, five_sets
 from benchmarks.rules.data import drawn
 from benchmarks.rules.peers import Outcome, boomer, boomer_python, conditions, trees
@@ -206,7 +208,11 @@ def main() -> None:
         growth(section)
         histograms(section)
     section.write()
+    quality.main()
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["quality"]:
+        quality.main()
+    else:
+        main()

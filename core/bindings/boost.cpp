@@ -27,6 +27,40 @@ struct OwnedBooster {
   std::unique_ptr<RuleBooster> booster;
 };
 
+BoostLimits limits_of(const RuleColumns& columns, const std::optional<In<std::int32_t>>& monotone,
+                      const std::optional<In<std::int64_t>>& group_start,
+                      const std::optional<In<std::int32_t>>& group_columns,
+                      std::int64_t most_columns) {
+  BoostLimits limits;
+  limits.most_columns = most_columns;
+  const auto n_columns = static_cast<std::size_t>(columns.n_columns);
+  if (monotone) {
+    if (monotone->size() != n_columns)
+      throw std::invalid_argument("monotone must be as many as columns");
+    for (std::size_t c = 0; c < n_columns; ++c) {
+      const std::int32_t sign = monotone->data()[c];
+      if (sign < -1 || sign > 1 || (sign != 0 && columns.nominal[c]))
+        throw std::invalid_argument("monotone must be -1, 0 or 1, and 0 of nominal columns");
+      limits.monotone.push_back(static_cast<std::int8_t>(sign));
+    }
+  }
+  if (!group_start) return limits;
+  if (!group_columns || group_start->size() == 0)
+    throw std::invalid_argument("group_start and group_columns go together");
+  for (std::size_t g = 0; g + 1 < group_start->size(); ++g) {
+    const std::int64_t begin = group_start->data()[g], end = group_start->data()[g + 1];
+    if (begin < 0 || end < begin || end > static_cast<std::int64_t>(group_columns->size()))
+      throw std::invalid_argument("group_start must ascend");
+    std::vector<std::int32_t> group(group_columns->data() + begin, group_columns->data() + end);
+    for (std::size_t k = 0; k < group.size(); ++k)
+      if (group[k] < 0 || static_cast<std::size_t>(group[k]) >= n_columns ||
+          (k > 0 && group[k] <= group[k - 1]))
+        throw std::invalid_argument("columns of a group must be in range and ascend");
+    limits.groups.push_back(std::move(group));
+  }
+  return limits;
+}
+
 void make_booster(OwnedBooster* self, nb::object columns_object, const Targets& targets,
                   const std::string& loss, const std::string& heads, std::int64_t head_size,
                   double learning_rate, double l1, double l2, int max_conditions,
@@ -34,7 +68,10 @@ void make_booster(OwnedBooster* self, nb::object columns_object, const Targets& 
                   std::optional<In<double>> weights, const std::string& sample,
                   double sample_fraction, std::optional<In<std::int32_t>> strata,
                   std::int64_t n_features, bool prune, const std::string& search,
-                  std::uint64_t seed, std::optional<In<double>> held_weights) {
+                  std::uint64_t seed, std::optional<In<double>> held_weights, double quantile,
+                  std::optional<In<std::int32_t>> monotone,
+                  std::optional<In<std::int64_t>> group_start,
+                  std::optional<In<std::int32_t>> group_columns, std::int64_t most_columns) {
   const auto& arrays = nb::cast<const RuleArrays&>(columns_object);
   const RuleColumns& columns = arrays.columns;
   const auto m = static_cast<std::size_t>(columns.n_records);
@@ -55,7 +92,10 @@ void make_booster(OwnedBooster* self, nb::object columns_object, const Targets& 
                                    {"squared", LossKind::squared},
                                    {"squared_hinge", LossKind::squared_hinge},
                                    {"example_logistic", LossKind::example_logistic},
-                                   {"softmax", LossKind::softmax}},
+                                   {"softmax", LossKind::softmax},
+                                   {"absolute", LossKind::absolute},
+                                   {"quantile", LossKind::quantile},
+                                   {"poisson", LossKind::poisson}},
                                   loss, "loss");
   settings.heads = named<HeadKind>({{"single", HeadKind::single},
                                     {"partial", HeadKind::partial},
@@ -66,6 +106,15 @@ void make_booster(OwnedBooster* self, nb::object columns_object, const Targets& 
                                        {"subsample", SampleKind::subsample}},
                                       sample, "sample");
   named<int>({{"exact", 0}, {"histogram", 1}}, search, "search");
+  if (!(quantile > 0 && quantile < 1))
+    throw std::invalid_argument("quantile must be between 0 and 1");
+  if ((settings.loss == LossKind::absolute || settings.loss == LossKind::quantile) &&
+      settings.heads != HeadKind::single)
+    throw std::invalid_argument("a loss with a kink is for single heads");
+  settings.quantile = quantile;
+  settings.limits = limits_of(columns, monotone, group_start, group_columns, most_columns);
+  if (!settings.limits.monotone.empty() && settings.heads != HeadKind::single)
+    throw std::invalid_argument("monotone columns are for single heads");
   settings.head_size = std::min(head_size, static_cast<std::int64_t>(targets.shape(0)));
   settings.learning_rate = learning_rate;
   // Statistics are kept in single precision: the heaviest record is made to weigh about 1. Scores
@@ -98,10 +147,39 @@ void make_booster(OwnedBooster* self, nb::object columns_object, const Targets& 
       held_weights ? held_weights->data() : nullptr, strata ? strata->data() : nullptr);
 }
 
-std::int64_t grow(OwnedBooster& self, std::int64_t n_rules, std::int64_t patience, int n_jobs) {
+std::int64_t grow(OwnedBooster& self, std::int64_t n_rules, std::int64_t patience, int n_jobs,
+                  double max_seconds) {
   std::int64_t added = 0;
-  run([&] { added = self.booster->grow(n_rules, patience, n_jobs, signal_pending); });
+  run([&] { added = self.booster->grow(n_rules, patience, max_seconds, n_jobs, signal_pending); });
   return added;
+}
+
+void resume(OwnedBooster& self, const In<std::int64_t>& start, const In<std::int32_t>& covered,
+            const In<std::int64_t>& head_start, const In<std::int32_t>& outputs,
+            const In<double>& scores) {
+  if (self.booster->rules().size() > 0)
+    throw std::invalid_argument("rules have been grown already");
+  const auto check = [](const auto& ends, std::size_t n, const char* what) {
+    bool fine = ends.size() > 0 && ends.data()[0] == 0 &&
+                ends.data()[ends.size() - 1] == static_cast<std::int64_t>(n);
+    for (std::size_t i = 1; fine && i < ends.size(); ++i)
+      fine = ends.data()[i] >= ends.data()[i - 1];
+    if (!fine) throw std::invalid_argument(std::string(what) + " must ascend to the end");
+  };
+  const auto check_range = [](const In<std::int32_t>& values, std::int64_t n, const char* what) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (values.data()[i] < 0 || values.data()[i] >= n)
+        throw std::invalid_argument(std::string(what) + " must be in range");
+  };
+  check(start, covered.size(), "start");
+  check(head_start, outputs.size(), "head_start");
+  if (start.size() != head_start.size() || outputs.size() != scores.size())
+    throw std::invalid_argument("the arrays of rules do not fit each other");
+  check_range(covered, self.booster->n_records(), "covered records");
+  check_range(outputs, self.booster->n_outputs(), "outputs");
+  const nb::gil_scoped_release release;
+  self.booster->resume(static_cast<std::int64_t>(start.size()) - 1, start.data(), covered.data(),
+                       head_start.data(), outputs.data(), scores.data());
 }
 
 nb::dict rules_of(const OwnedBooster& self) {
@@ -203,18 +281,30 @@ void register_boost(nb::module_& m) {
            nb::arg("default_rule"), nb::arg("units").none(), nb::arg("weights").none(),
            nb::arg("sample"), nb::arg("sample_fraction"), nb::arg("strata").none(),
            nb::arg("n_features"), nb::arg("prune"), nb::arg("search"), nb::arg("seed"),
-           nb::arg("held_weights") = nb::none(),
+           nb::arg("held_weights") = nb::none(), nb::arg("quantile") = 0.5,
+           nb::arg("monotone") = nb::none(), nb::arg("group_start") = nb::none(),
+           nb::arg("group_columns") = nb::none(), nb::arg("most_columns") = 0,
            nb::sig("def __init__(self, columns: RuleColumns, targets: NDArray[Any], loss: str, "
                    "heads: str, head_size: int, learning_rate: float, l1: float, l2: float, "
                    "max_conditions: int, min_support: float, default_rule: bool, "
                    "units: Singles | None, weights: Floats | None, sample: str, "
                    "sample_fraction: float, strata: Indices | None, n_features: int, prune: bool, "
-                   "search: str, seed: int, held_weights: Floats | None = None) -> None"))
+                   "search: str, seed: int, held_weights: Floats | None = None, "
+                   "quantile: float = 0.5, monotone: Indices | None = None, "
+                   "group_start: Ints | None = None, group_columns: Indices | None = None, "
+                   "most_columns: int = 0) -> None"))
       .def("grow", grow, nb::arg("n_rules"), nb::arg("patience"), nb::arg("n_jobs"),
-           nb::sig("def grow(self, n_rules: int, patience: int, n_jobs: int) -> int"),
+           nb::arg("max_seconds") = 0.0,
+           nb::sig("def grow(self, n_rules: int, patience: int, n_jobs: int, "
+                   "max_seconds: float = 0.0) -> int"),
            "Add rules; returns how many were added.")
+      .def("resume", resume, nb::arg("start"), nb::arg("covered"), nb::arg("head_start"),
+           nb::arg("outputs"), nb::arg("scores"),
+           nb::sig("def resume(self, start: Ints, covered: Indices, head_start: Ints, "
+                   "outputs: Indices, scores: Floats) -> None"),
+           "Take rules as they are, with all records that each covers, to grow more.")
       .def("rules", rules_of, nb::sig("def rules(self) -> dict[str, Any]"),
-           "Return all rules as arrays.")
+           "Return the rules that were grown as arrays.")
       .def("scores", scores_of, nb::sig("def scores(self) -> Floats"),
            "Return the scores of all records.");
 }

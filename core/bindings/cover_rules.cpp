@@ -19,7 +19,8 @@ RuleHeuristic heuristic_named(const std::string& name) {
                                {"laplace", laplace},
                                {"m_estimate", m_estimate},
                                {"f_measure", f_measure},
-                               {"kulczynski", kulczynski}},
+                               {"kulczynski", kulczynski},
+                               {"foil_gain", foil_gain}},
                               name, "heuristic");
 }
 

@@ -62,7 +62,7 @@ std::vector<float> RuleBooster::chosen_rows(const std::vector<std::int32_t>& out
 }
 
 bool RuleBooster::grow_joint(Growing& rule, int n_jobs, Poll poll) {
-  rule.outputs = all_outputs_;
+  rule.outputs = all_views_;
   JointStats stats = loss_.joint_stats();
   std::vector<float> rows;
   JointSums totals = joint_totals();
@@ -74,7 +74,7 @@ bool RuleBooster::grow_joint(Growing& rule, int n_jobs, Poll poll) {
     if (!best.valid() || !(best.score > score)) break;
     score = best.score;
     rule.conditions.push_back(best.condition);
-    search_.add(best.condition, best.n_covered);
+    add_condition(best);
     totals = joint_totals();
     const JointScan all(loss_.joint_stats(), settings_.score, 1);
     // The first condition decides which outputs a partial head is about.

@@ -23,12 +23,32 @@ RuleSampler::RuleSampler(SampleKind kind, double fraction, std::int64_t n_record
   if (kind != SampleKind::none) drawn_.resize(static_cast<std::size_t>(n_records));
 }
 
-std::uint64_t RuleSampler::below(std::uint64_t n) {
-  return static_cast<std::uint64_t>(uniform_at(seed_, counter_++) * static_cast<double>(n));
+void RuleSampler::seek(const DrawKey& key, std::uint64_t step) {
+  stream_ = seed_;
+  for (const std::uint64_t part : {key.rule, key.view, key.trial, step})
+    stream_ = bits_at(stream_, part);
+  counter_ = 0;
 }
 
-const float* RuleSampler::draw_records() {
+std::uint64_t RuleSampler::below(std::uint64_t n) {
+  return static_cast<std::uint64_t>(uniform_at(stream_, counter_++) * static_cast<double>(n));
+}
+
+void RuleSampler::shuffle(std::vector<std::int32_t>& numbers, std::size_t n) {
+  swaps_.clear();
+  for (std::size_t i = 0; i < n; ++i) {
+    swaps_.push_back(i + below(numbers.size() - i));
+    std::swap(numbers[i], numbers[swaps_.back()]);
+  }
+}
+
+void RuleSampler::restore(std::vector<std::int32_t>& numbers) {
+  for (std::size_t i = swaps_.size(); i-- > 0;) std::swap(numbers[i], numbers[swaps_[i]]);
+}
+
+const float* RuleSampler::draw_records(const DrawKey& key) {
   if (kind_ == SampleKind::none) return nullptr;
+  seek(key, 0);
   std::fill(drawn_.begin(), drawn_.end(), 0.0f);
   n_units_ = 0;
   // Strata of few records: what is left of one's part is drawn in the next.
@@ -36,29 +56,29 @@ const float* RuleSampler::draw_records() {
   for (std::vector<std::int32_t>& members : strata_) {
     owed += fraction_ * static_cast<double>(members.size());
     const auto wanted = static_cast<std::size_t>(std::floor(owed + 0.5));
-    const std::size_t n = kind_ == SampleKind::bagging ? wanted : std::min(wanted, members.size());
+    const bool again = kind_ == SampleKind::bagging;
+    const std::size_t n = again ? wanted : std::min(wanted, members.size());
     owed -= static_cast<double>(n);
+    if (!again) shuffle(members, n);
     for (std::size_t i = 0; i < n; ++i) {
-      std::size_t at = 0;
-      if (kind_ == SampleKind::bagging) {
-        at = below(members.size());
-      } else {
-        at = i;
-        std::swap(members[i], members[i + below(members.size() - i)]);
-      }
+      const std::size_t at = again ? below(members.size()) : i;
       const auto record = static_cast<std::size_t>(members[at]);
       const float units = units_ ? units_[record] : 1.0f;
       drawn_[record] += units;
       n_units_ += static_cast<double>(units);
     }
+    if (!again) restore(members);
   }
   return drawn_.data();
 }
 
-void RuleSampler::draw(std::vector<std::int32_t>& numbers, std::size_t n,
+void RuleSampler::draw(const DrawKey& key, std::int64_t n_conditions,
+                       std::vector<std::int32_t>& numbers, std::size_t n,
                        std::vector<std::int32_t>& drawn) {
-  for (std::size_t i = 0; i < n; ++i) std::swap(numbers[i], numbers[i + below(numbers.size() - i)]);
+  seek(key, 1 + static_cast<std::uint64_t>(n_conditions));
+  shuffle(numbers, n);
   drawn.assign(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(n));
+  restore(numbers);
   std::sort(drawn.begin(), drawn.end());
 }
 

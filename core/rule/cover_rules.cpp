@@ -1,6 +1,7 @@
 #include "rule/cover_rules.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tacit {
 namespace {
@@ -9,6 +10,12 @@ struct Heuristic {
   RuleHeuristic kind;
   double parameter;
   StatSums all;
+  double bits = 0;  // log2 of the precision that the rule has so far
+
+  // Takes note of what the rule covers before the next condition.
+  void start_from(const StatSums& covered) {
+    bits = std::log2(covered.first / (covered.first + covered.second));
+  }
 
   double operator()(const StatSums& covered) const {
     const double p = covered.first, n = covered.second;
@@ -23,6 +30,8 @@ struct Heuristic {
         const double square = parameter * parameter;
         return (1 + square) * p / (square * all.first + p + n);
       }
+      case RuleHeuristic::foil_gain:
+        return p * (std::log2(p / (p + n)) - bits);
       default:
         return (p / (p + n) + p / all.first) / 2;
     }
@@ -122,13 +131,15 @@ std::vector<RuleCondition> RuleGrower::grow(const StatPair* counts, const GrowOp
   std::vector<RuleCondition> conditions;
   if (!(totals.first > 0)) return conditions;
   search_.begin(n_part < m ? taking_part_.data() : nullptr, static_cast<double>(n_part));
-  const Heuristic heuristic{options.heuristic, options.parameter, totals};
-  double reached = -1;  // any first condition is better than none
+  Heuristic heuristic{options.heuristic, options.parameter, totals};
+  const bool gains = options.heuristic == RuleHeuristic::foil_gain;
+  double reached = gains ? 0 : -1;  // any first condition is better than none, unless it is a gain
   while (static_cast<int>(conditions.size()) < options.max_conditions && totals.second > 0) {
+    if (gains) heuristic.start_from(totals);
     const Choice best =
         best_condition(search_, counts, totals, heuristic, options.min_support, n_jobs, poll);
     if (!best.valid() || !(best.score > reached)) break;
-    reached = best.score;
+    if (!gains) reached = best.score;
     totals = best.covered;
     conditions.push_back(best.condition);
     search_.add(best.condition, best.n_covered);

@@ -12,6 +12,8 @@
 //   m-estimate   (p + m P / (P + N)) / (p + n + m)
 //   F-measure    (1 + b²) p / (b² P + p + n)
 //   Kulczynski   (p / (p + n) + p / P) / 2
+//   FOIL's gain  p (log2(p / (p + n)) - log2(p' / (p' + n'))), with p' and n' that are covered
+//                without the condition; conditions are added as long as there is a gain
 #pragma once
 
 #include <cstdint>
@@ -22,7 +24,14 @@
 
 namespace tacit {
 
-enum class RuleHeuristic : std::uint8_t { precision, laplace, m_estimate, f_measure, kulczynski };
+enum class RuleHeuristic : std::uint8_t {
+  precision,
+  laplace,
+  m_estimate,
+  f_measure,
+  kulczynski,
+  foil_gain
+};
 
 struct GrowOptions {
   RuleHeuristic heuristic;

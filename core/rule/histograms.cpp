@@ -41,7 +41,7 @@ void RuleHistograms::prepare(std::int64_t output, const StatPair* stats) {
 }
 
 void RuleHistograms::change(std::int64_t output, const std::vector<std::int32_t>& records,
-                            const std::vector<StatPair>& changes, const RuleRows& rows) {
+                            const StatPair* changes, const RuleRows& rows) {
   std::vector<StatSums>& sums = roots_[static_cast<std::size_t>(output)];
   if (sums.empty()) return;
   // Adding up all runs in turn costs less a value than walking rows.

@@ -25,7 +25,7 @@ class RuleHistograms {
   // All records' sums of an output; made when they are first asked for.
   void prepare(std::int64_t output, const StatPair* stats);
   void change(std::int64_t output, const std::vector<std::int32_t>& records,
-              const std::vector<StatPair>& changes, const RuleRows& rows);
+              const StatPair* changes, const RuleRows& rows);
   void forget(std::int64_t output) { roots_[static_cast<std::size_t>(output)].clear(); }
 
   // Sums of what a rule covers, after a condition was added to its mask.

@@ -108,9 +108,17 @@ struct ConditionSearch {
   const ColumnScan& scan;
   std::int32_t column, output;
   const NewtonScore& score;
+  int sign_below;
   RuleCandidate& best;
 
-  void side(int begin, int end, bool other) const {
+  // The sign of heads with a side; 2 if none is allowed.
+  int sign_of(bool below) const {
+    const int sign = below ? sign_below : -sign_below;
+    if (sign == 0) return score.sign;
+    return score.sign == 0 || score.sign == sign ? sign : 2;
+  }
+
+  void side(int begin, int end, bool other, int sign) const {
     const Side side{scan.first(), scan.second(), other ? scan.totals() : StatSums{}, other};
     double bound = std::max(best.score * kSlack, std::numeric_limits<double>::min());
     for (int k = next_reaching(side, begin, end, score, bound); k < end;
@@ -118,7 +126,9 @@ struct ConditionSearch {
       RuleCandidate candidate;
       candidate.covered = side.at(k);
       candidate.score = score(candidate.covered);
-      if (!(candidate.score > 0) || candidate.score < best.score || !scan.divides(k)) continue;
+      if (!(candidate.score > 0) || candidate.score < best.score || !scan.divides(k) ||
+          !score.signed_as(sign).allows(candidate.covered))
+        continue;
       const double n = scan.n_stored_side(k);
       candidate.n_covered = other ? scan.n_known() - n : n;
       if (candidate.n_covered < score.min_support) continue;
@@ -131,7 +141,7 @@ struct ConditionSearch {
   }
 
   // Counts grow within a phase: too few are covered at its beginning, too few are not at its end.
-  void phase(int begin, int end) const {
+  void phase(int begin, int end, bool stored_below) const {
     int first = begin, last = end;
     if (score.min_support > 1) {
       const auto enough = [&](int k) { return scan.n_stored_side(k) >= score.min_support; };
@@ -153,23 +163,24 @@ struct ConditionSearch {
           last = middle;
       }
     }
-    side(first, end, false);
-    side(begin, last, true);
+    const int stored = sign_of(stored_below), other = sign_of(!stored_below);
+    if (stored != 2) side(first, end, false, stored);
+    if (other != 2) side(begin, last, true, other);
   }
 };
 
 }  // namespace
 
 void best_condition(const ColumnScan& scan, std::int32_t column, std::int32_t output,
-                    const NewtonScore& score, RuleCandidate& best) {
-  const ConditionSearch search{scan, column, output, score, best};
+                    const NewtonScore& score, int sign_below, RuleCandidate& best) {
+  const ConditionSearch search{scan, column, output, score, sign_below, best};
   if (scan.nominal()) {
-    search.side(0, scan.size(), false);
-    search.side(0, scan.size(), true);
+    search.side(0, scan.size(), false, score.sign);
+    search.side(0, scan.size(), true, score.sign);
     return;
   }
-  search.phase(0, scan.n_rising());
-  search.phase(scan.n_rising(), scan.size());
+  search.phase(0, scan.n_rising(), true);
+  search.phase(scan.n_rising(), scan.size(), false);
 }
 
 SideBounds side_bounds(const ColumnScan& scan, const NewtonScore& score) {

@@ -13,6 +13,13 @@ namespace tacit {
 
 struct NewtonScore {
   double l1 = 0, l2 = 1, min_support = 1;
+  int sign = 0;  // of the heads that are allowed; 0 for any
+
+  // The same for heads of a sign alone.
+  NewtonScore signed_as(int other) const { return {l1, l2, min_support, other}; }
+  bool allows(const StatSums& s) const {
+    return sign == 0 || (sign > 0 ? s.first < 0 : s.first > 0);
+  }
 
   double shrunk(double g) const { return g > l1 ? g - l1 : g < -l1 ? g + l1 : 0; }
   double head(const StatSums& s) const {
@@ -25,9 +32,10 @@ struct NewtonScore {
   }
 };
 
-// Replaces `best` by the best candidate of a scanned column, if that is better.
+// Replaces `best` by the best candidate of a scanned column, if that is better. `sign_below`: the
+// sign of heads that "≤" allows, and the opposite of that which ">" does; 0 for any.
 void best_condition(const ColumnScan& scan, std::int32_t column, std::int32_t output,
-                    const NewtonScore& score, RuleCandidate& best);
+                    const NewtonScore& score, int sign_below, RuleCandidate& best);
 
 // What no stored side of a column exceeds.
 struct SideBounds {

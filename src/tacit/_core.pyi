@@ -647,13 +647,18 @@ class CoverMask:
 class RuleBooster:
     """Gradient boosting with rules."""
 
-    def __init__(self, columns: RuleColumns, targets: NDArray[Any], loss: str, heads: str, head_size: int, learning_rate: float, l1: float, l2: float, max_conditions: int, min_support: float, default_rule: bool, units: Singles | None, weights: Floats | None, sample: str, sample_fraction: float, strata: Indices | None, n_features: int, prune: bool, search: str, seed: int, held_weights: Floats | None = None) -> None: ...
+    def __init__(self, columns: RuleColumns, targets: NDArray[Any], loss: str, heads: str, head_size: int, learning_rate: float, l1: float, l2: float, max_conditions: int, min_support: float, default_rule: bool, units: Singles | None, weights: Floats | None, sample: str, sample_fraction: float, strata: Indices | None, n_features: int, prune: bool, search: str, seed: int, held_weights: Floats | None = None, quantile: float = 0.5, monotone: Indices | None = None, group_start: Ints | None = None, group_columns: Indices | None = None, most_columns: int = 0) -> None: ...
 
-    def grow(self, n_rules: int, patience: int, n_jobs: int) -> int:
+    def grow(self, n_rules: int, patience: int, n_jobs: int, max_seconds: float = 0.0) -> int:
         """Add rules; returns how many were added."""
 
+    def resume(self, start: Ints, covered: Indices, head_start: Ints, outputs: Indices, scores: Floats) -> None:
+        """
+        Take rules as they are, with all records that each covers, to grow more.
+        """
+
     def rules(self) -> dict[str, Any]:
-        """Return all rules as arrays."""
+        """Return the rules that were grown as arrays."""
 
     def scores(self) -> Floats:
         """Return the scores of all records."""

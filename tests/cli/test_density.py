@@ -51,6 +51,15 @@ def test_json(run, mix, visits, visits_file, tmp_path):
     }
 
 
+def test_splits_and_temperature(run, visits_file):
+    options = ("--splits", 1, "--inverse-temperature", 0.5, "--json")
+    told = json.loads(run("density", visits_file, *FOUR, *options).stdout)["selection"]
+    assert {(row["splits"], row["inverse_temperature"]) for row in told} == {(1, 0.5)}
+    usage_error(run("density", visits_file, "--inverse-temperature", 2))
+    refused = run("density", visits_file, "--inverse-temperature", 0)
+    assert "--inverse-temperature must be a finite number above 0" in one_error(refused)
+
+
 def test_query(run, visits_file):
     printed = run("density", visits_file, *FOUR, "--query", "scores | sports=True").stdout
     assert "given sports = True (probability" in printed

@@ -108,6 +108,94 @@ def test_numbers(run, people, one_target, tmp_path):
     np.testing.assert_allclose(applied["prediction"], model.predict(X))
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{"loss": "absolute"}, {"loss": "quantile", "quantile": 0.8}, {"loss": "poisson"}],
+)
+def test_losses_of_numbers(run, people, one_target, tmp_path, settings):
+    saved = tmp_path / "age.tacit"
+    options = [word for name, value in settings.items() for word in (f"--{name}", value)]
+    options += ["--regress", "-n", 20, "--test-fraction", 0, "-o", saved]
+    run("rules", one_target, "--target", "age", *options)
+    X = people.drop("age", "flies", "cooks")
+    model = tacit.BoostedRulesRegressor(n_rules=20, random_state=0, **settings)
+    applied = pl.read_csv(run("predict", saved, one_target).stdout.encode())
+    expected = model.fit(X, people["age"]).predict(X)
+    np.testing.assert_allclose(applied["prediction"], expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "class_weight"),
+    [
+        (["--class-weight", "balanced"], "balanced"),
+        (["--class-weight", "yes=3", "--class-weight", "no=0.5"], {"yes": 3.0, "no": 0.5}),
+    ],
+)
+def test_weights_of_classes(run, people, one_target, tmp_path, options, class_weight):
+    saved = tmp_path / "rich.tacit"
+    run("rules", one_target, "--target", "rich", "-n", 10, *options, "-o", saved)
+    X = people.drop("rich", "flies", "cooks")
+    model = tacit.BoostedRulesClassifier(n_rules=10, random_state=0, class_weight=class_weight)
+    assert tacit.load(saved).to_text() == model.fit(X, people["rich"]).to_text()
+    other = tacit.BoostedRulesClassifier(n_rules=10, random_state=0).fit(X, people["rich"])
+    assert other.to_text() != model.to_text()
+
+
+def test_weights_of_classes_that_are_numbers(run, people, one_target, tmp_path):
+    saved = tmp_path / "age.tacit"
+    age = int(people["age"][0])
+    run("rules", one_target, "--target", "age", "-n", 5, "--class-weight", f"{age}=9", "-o", saved)
+    X = people.drop("age", "flies", "cooks")
+    model = tacit.BoostedRulesClassifier(n_rules=5, random_state=0, class_weight={age: 9})
+    assert tacit.load(saved).to_text() == model.fit(X, people["age"]).to_text()
+
+
+def test_limits_of_columns(run, people, one_target, tmp_path):
+    saved, X = tmp_path / "rich.tacit", people.drop("rich", "flies", "cooks")
+    options = ["--monotonic-cst", "age=-1", "--interaction-cst", "age,job", "-n", 30]
+    run("rules", one_target, "--target", "rich", *options, "-o", saved)
+    model = tacit.BoostedRulesClassifier(
+        n_rules=30, random_state=0, monotonic_cst={"age": -1}, interaction_cst=[["age", "job"]]
+    )
+    assert tacit.load(saved).to_text() == model.fit(X, people["rich"]).to_text()
+    options = ["--interaction-cst", "no_interactions", "-n", 30]
+    run("rules", one_target, "--target", "rich", *options, "-o", saved)
+    model = tacit.BoostedRulesClassifier(30, random_state=0, interaction_cst="no_interactions")
+    assert tacit.load(saved).to_text() == model.fit(X, people["rich"]).to_text()
+
+
+def test_time(run, people, one_target, tmp_path):
+    saved, X = tmp_path / "rich.tacit", people.drop("rich", "flies", "cooks")
+    run("rules", one_target, "--target", "rich", "-n", 5, "--max-seconds", 1000, "-o", saved)
+    model = tacit.BoostedRulesClassifier(5, random_state=0).fit(X, people["rich"])
+    assert tacit.load(saved).to_text() == model.to_text()
+    assert tacit.load(saved).max_seconds == 1000
+
+
+def test_more_rules(run, people, one_target, tmp_path):
+    first, more = tmp_path / "first.tacit", tmp_path / "more.tacit"
+    run("rules", one_target, "--target", "rich", "-n", 5, "--learning-rate", 0.1, "-o", first)
+    options = ["--target", "rich", "-n", 20, "--warm-start", first, "-o", more, "--json"]
+    printed = json.loads(run("rules", one_target, *options).stdout)
+    assert printed["rules"] == 20
+    assert printed["test"]["records"] == 60  # by rules of the others, learnt afresh
+    X = people.drop("rich", "flies", "cooks")
+    model = tacit.BoostedRulesClassifier(20, learning_rate=0.1, random_state=0)
+    assert tacit.load(more).to_text() == model.fit(X, people["rich"]).to_text()
+    assert tacit.load(more).warm_start is False
+    one = run("rules", one_target, "--target", "rich", "-n", 20, "--learning-rate", 0.1, "--json")
+    assert json.loads(one.stdout) == printed
+    for wrong, message in (
+        (["--target", "age", "--regress"], "holds a BoostedRulesClassifier, not a Boosted"),
+        (["--target", "rich", "--covering"], "does not go with --covering"),
+        (["--target", "rich", "-n", 3], "goes on with 5 rules"),
+        (["--target", "age"], "must stay as they were"),
+    ):
+        failed = run("rules", one_target, *wrong, "--test-fraction", 0, "--warm-start", first)
+        assert failed.exit_code != 0
+        assert message in " ".join(failed.stderr.replace("│", " ").split())
+
+
 def test_an_output_has_the_name_of_its_column(run, one_target):
     printed = run("rules", one_target, "--target", "age", "--regress", "-n", 5)
     assert "numbers: age" in printed.stdout
@@ -144,6 +232,10 @@ def test_covering_rules(run, people, one_target, tmp_path):
         run("rules", one_target, "--target", "rich", *options[:3], "--json").stdout
     )
     assert printed["best"][0]["precision"] == pytest.approx(model.rules_[0].precision)
+    once = ["--criterion", "foil_gain", "--n-optimisations", 0]
+    printed = run("rules", one_target, "--target", "rich", "--covering", *once).stdout
+    model = tacit.CoveringRulesClassifier("foil_gain", n_optimisations=0, random_state=0)
+    assert model.fit(X, people["rich"]).to_text(top=20) in printed
 
 
 HEADER = "@relation r\n@attribute a {0,1}\n@attribute b numeric\n@attribute y {0,1}\n@data\n"
@@ -295,10 +387,25 @@ def test_a_table_and_weights(run, people, tmp_path):
         (["--target", "rich", "--covering", "--regress"], "not with --regress"),
         (["--target", "rich", "--covering", "--algorithm", "histogram"], "--covering"),
         (["--target", "rich", "--criterion", "laplace"], "is for --covering"),
+        (["--target", "rich", "--n-optimisations", 1], "is for --covering"),
         (["--target", "rich", "--feature-fraction", "many"], "'many' is none of a number"),
         (["--target", "rich", "--feature-fraction", "1.5"], "--feature-fraction must be"),
         (["--target", "rich", "--learning-rate", "0"], "--learning-rate must be"),
         (["--target", "rich", "--regress", "--loss", "softmax"], "does not go with --regress"),
+        (["--target", "rich", "--loss", "poisson"], "poisson is for --regress"),
+        (["--target", "rich", "--quantile", "0.5"], "is for --regress"),
+        (["--target", "rich", "--class-weight", "yes"], "neither balanced nor CLASS=WEIGHT"),
+        (["--target", "rich", "--class-weight", "rich=2"], "there is no class 'rich'"),
+        (["--target", "rich", "--class-weight", "yes=-2"], "--class-weight: weights must be"),
+        (["--target", "age", "--regress", "--class-weight", "balanced"], "does not go with"),
+        (["--target", "rich", "--max-seconds", "0"], "--max-seconds must be"),
+        (["--target", "rich", "--covering", "--max-seconds", "2"], "--covering"),
+        (["--target", "rich", "--monotonic-cst", "age"], "neither COLUMN=1 nor COLUMN=-1"),
+        (["--target", "rich", "--monotonic-cst", "aeg=1"], "there is no column 'aeg'"),
+        (["--target", "rich", "--interaction-cst", "age,jbo"], "there is no column 'jbo'"),
+        (["--target", "rich", "--covering", "--interaction-cst", "pairwise"], "--covering"),
+        (["--target", "age", "--regress", "--loss", "quantile"], "--quantile must be given"),
+        (["--target", "age", "--regress", "--quantile", "0.5"], "--quantile is for loss="),
         (["--target", "rich", "--test-fraction", "0.001"], "leaves none on one side"),
         (["--target", "rich", "-o", "model.txt"], "must end in"),
         (["--target", "rich", "--regress"], "--target"),

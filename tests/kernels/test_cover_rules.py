@@ -12,7 +12,7 @@ from support.rule_tables import Codes, coded_tables, predominants
 from support.strategies import for_all_jobs
 from tacit import _core
 
-HEURISTICS = ("precision", "laplace", "m_estimate", "f_measure", "kulczynski")
+HEURISTICS = ("precision", "laplace", "m_estimate", "f_measure", "kulczynski", "foil_gain")
 
 
 def counts_of(hits, misses):

@@ -6,10 +6,12 @@ rounding: gradients are plain doubles, so scores are compared up to a tolerance.
 """
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy import optimize
 
 ORDINAL, NOMINAL = 0, 1
 AT_MOST, ABOVE, EQUAL, UNEQUAL = range(4)
@@ -92,9 +94,27 @@ def candidates(codes, kinds, covered, units, min_support, columns=None):
 # Losses
 
 
-def gradients(loss, scores, targets):
-    """First and second derivatives of a loss by the scores; records × outputs, as its arguments."""
+KINKED = ("absolute", "quantile")  # which have two derivatives where f = y
+UP, DOWN = 1, -1  # which way scores would move
+
+
+def slopes(loss, quantile):
+    """Of a loss with a kink: below y, and above."""
+    return (-1.0, 1.0) if loss == "absolute" else (-quantile, 1 - quantile)
+
+
+def gradients(loss, scores, targets, *, quantile=0.5, way=UP, tie=0.0):
+    """First and second derivatives of a loss by the scores; records × outputs, as its arguments.
+
+    Of two first derivatives, that for moving up or down; the second is 1 then, as the field has it.
+    """
     f, y = np.asarray(scores, float), np.asarray(targets, float)
+    if loss in KINKED:
+        below, above = slopes(loss, quantile)
+        on_kink = np.abs(f - y) <= tie
+        return np.where(np.where(on_kink, way == DOWN, f < y), below, above), np.ones_like(f)
+    if loss == "poisson":
+        return np.exp(f) - y, np.exp(f)
     if loss == "squared":
         return f - y, np.ones_like(f)
     if loss == "logistic":
@@ -117,9 +137,14 @@ def gradients(loss, scores, targets):
     raise ValueError(loss)
 
 
-def loss_of(loss, scores, targets):
+def loss_of(loss, scores, targets, *, quantile=0.5):
     """The loss of each record."""
     f, y = np.asarray(scores, float), np.asarray(targets, float)
+    if loss in KINKED:
+        below, above = slopes(loss, quantile)
+        return np.where(f < y, below * (f - y), above * (f - y)).sum(axis=1)
+    if loss == "poisson":
+        return (np.exp(f) - y * f).sum(axis=1)
     if loss == "squared":
         return ((f - y) ** 2 / 2).sum(axis=1)
     if loss == "logistic":
@@ -157,6 +182,24 @@ def output_gains(g, h, l1, l2):
     return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
 
 
+def weighted_quantile(values, weights, quantile):
+    """A number that minimises the loss; the middle of all that do."""
+    order = np.argsort(values)
+    values, cumulated = values[order], np.cumsum(weights[order])
+    target = quantile * cumulated[-1]
+    low = values[np.argmax(cumulated >= target - 1e-9)]
+    high = values[np.argmax(cumulated > target + 1e-9)]
+    return (low + high) / 2
+
+
+def poisson_optimum(a, b, l1, l2):
+    """The s that minimises a·eˢ − b·s + l1·|s| + l2·s²/2."""
+    if abs(a - b) <= l1:
+        return 0.0
+    c = b - l1 if a < b else b + l1
+    return optimize.brentq(lambda s: a * np.exp(s) + l2 * s - c, -50, 50, xtol=1e-13)
+
+
 def head_gain(gains, heads, head_size):
     """The gain of the best head that is allowed."""
     size = {"single": 1, "partial": head_size, "complete": len(gains)}[heads]
@@ -175,6 +218,22 @@ class Setting:
     l2: float = 1.0
     max_conditions: int = 3
     min_support: float = 1.0
+    quantile: float = 0.5
+    monotone: tuple[int, ...] = ()  # by column; none: 0 for all
+    groups: tuple[tuple[int, ...], ...] = ()  # columns that may stand in a rule; none: any
+    most_columns: int = 0  # of a rule; 0: any number
+
+    def ways(self, condition):
+        """Which ways scores may move with a condition."""
+        rises = self.monotone[condition.column] if self.monotone else 0
+        allowed = {AT_MOST: -rises, ABOVE: rises}.get(condition.op, 0)
+        return (UP, DOWN) if allowed == 0 else (allowed,)
+
+    def may_stand_together(self, columns):
+        """Whether a rule may have conditions on all of some columns."""
+        if self.most_columns and len(columns) > self.most_columns:
+            return False
+        return not self.groups or any(columns <= set(group) for group in self.groups)
 
 
 @dataclass(frozen=True)
@@ -186,31 +245,77 @@ class BoostProblem:
     weights: np.ndarray  # (m,)
     setting: Setting
 
-    def statistics(self, scores):
+    def ties(self):
+        """How close to each output's numbers scores are equal to them."""
+        there = self.units > 0
+        return 2.0**-44 * np.abs(self.targets[there]).max(axis=0, initial=0)
+
+    def tied(self, scores):
+        """Whether any record that counts is on the kink, for each output."""
+        there = self.units > 0
+        return (np.abs(scores - self.targets) <= self.ties())[there].any(axis=0)
+
+    def statistics(self, scores, way=UP):
         """Gradients and Hessians times what records count."""
-        g, h = gradients(self.setting.loss, scores, self.targets)
+        quantile, ties = self.setting.quantile, self.ties()
+        g, h = gradients(
+            self.setting.loss, scores, self.targets, quantile=quantile, way=way, tie=ties
+        )
         if self.setting.loss in JOINT and self.setting.heads != "single":
             h = np.abs(g + (self.targets if self.setting.loss == "softmax" else 0))
         each = (self.units * self.weights)[:, None]
         return g * each, h * each
 
-    def sums(self, scores, covered):
-        g, h = self.statistics(scores)
+    def sums(self, scores, covered, way=UP):
+        g, h = self.statistics(scores, way)
         return g[covered].sum(axis=0), h[covered].sum(axis=0)
 
-    def gains(self, scores, covered):
-        return output_gains(*self.sums(scores, covered), self.setting.l1, self.setting.l2)
+    def gains(self, scores, covered, ways=(UP, DOWN)):
+        """What the best head gains that moves scores in one of these ways, output by output."""
+        best = np.zeros(self.targets.shape[1])
+        for way in ways:
+            g, h = self.sums(scores, covered, way)
+            gains = output_gains(g, h, self.setting.l1, self.setting.l2)
+            best = np.maximum(best, np.where(way * g < -1e-9, gains, 0.0))
+        return best
 
-    def gain(self, scores, covered, outputs=None):
+    def gain(self, scores, covered, outputs=None, ways=(UP, DOWN)):
         """What a head for covered records gains; with outputs, a head of exactly these."""
-        gains = self.gains(scores, covered)
+        gains = self.gains(scores, covered, ways)
         if outputs is not None:
             return gains[list(outputs)].sum()
         return head_gain(gains, self.setting.heads, self.setting.head_size)
 
-    def head(self, scores, covered):
+    def kinked_head(self, scores, covered, again):
+        """The rule is made anew until it changes a gradient, if it is found again otherwise."""
+        counted = covered & (self.units > 0)
+        weights = (self.units * self.weights)[counted]
+        head = np.zeros(self.targets.shape[1])
+        for output in range(len(head)):
+            moved = scores.copy()
+            before = [self.statistics(moved, way)[0][counted] for way in (UP, DOWN)]
+            for _ in range(1000):
+                residuals = (self.targets - moved)[counted, output]
+                step = self.setting.learning_rate * weighted_quantile(
+                    residuals, weights, self.setting.quantile
+                )
+                moved[covered, output] += step
+                head[output] += step
+                after = [self.statistics(moved, way)[0][counted] for way in (UP, DOWN)]
+                if not again or abs(step) < 1e-13 or not np.array_equal(before, after):
+                    break
+        return head
+
+    def head(self, scores, covered, *, again=True):
         """The optimum for all outputs, times the learning rate."""
+        setting = self.setting
+        if setting.loss in KINKED:
+            return self.kinked_head(scores, covered, again)
         g, h = self.sums(scores, covered)
+        if setting.loss == "poisson":
+            pairs = zip(h, h - g, strict=True)
+            best = [poisson_optimum(a, b, setting.l1, setting.l2) for a, b in pairs]
+            return setting.learning_rate * np.array(best)
         return self.setting.learning_rate * optimum(g, h, self.setting.l1, self.setting.l2)
 
     def candidates(self, covered):
@@ -259,11 +364,18 @@ def check_choices(problem, scores, rule):
     Returns which records the rule covers.
     """
     covered = np.ones(len(problem.codes), bool)
-    reached, outputs = 0.0, None
+    reached, outputs, ways, columns = 0.0, None, {UP, DOWN}, set()
+    setting = problem.setting
     for step, condition in enumerate([*rule.conditions, None]):
         scored = {
-            c.condition: (problem.gain(scores, c.covered, outputs), c)
+            c.condition: (
+                problem.gain(
+                    scores, c.covered, outputs, ways.intersection(setting.ways(c.condition))
+                ),
+                c,
+            )
             for c in problem.candidates(covered)
+            if setting.may_stand_together(columns | {c.condition.column})
         }
         best = max((gain for gain, _ in scored.values()), default=0.0)
         slack = TOLERANCE * (1 + best)
@@ -276,15 +388,27 @@ def check_choices(problem, scores, rule):
         assert gain >= best - slack, f"{condition} is not the best"
         assert gain > reached - slack, f"{condition} makes the rule worse"
         covered, reached = chosen.covered, gain
+        ways &= set(setting.ways(condition))
+        columns.add(condition.column)
         if problem.setting.heads != "complete":
             outputs = sorted(rule.head)  # decided with the first condition, and kept
+        if problem.setting.loss in KINKED and problem.tied(scores)[outputs].any():
+            ways &= {UP} if rule.head[outputs[0]] > 0 else {DOWN}  # likewise
     return covered
 
 
-def check_head(problem, scores, covered, head):
+def check_limits(setting, rule):
+    """Whatever was drawn or pruned: limits hold for the rule that is there."""
+    assert setting.may_stand_together({condition.column for condition in rule.conditions})
+    for condition in rule.conditions:
+        for score in rule.head.values():
+            assert score == 0 or np.sign(score) in setting.ways(condition)
+
+
+def check_head(problem, scores, covered, head, *, again):
     """The head is the closed-form optimum of what it covers, for the right number of outputs."""
     setting = problem.setting
-    expected = problem.head(scores, covered)
+    expected = problem.head(scores, covered, again=again)
     for output, score in head.items():
         np.testing.assert_allclose(score, expected[output], rtol=1e-9, atol=1e-12)
     n_outputs = problem.targets.shape[1]
@@ -293,11 +417,11 @@ def check_head(problem, scores, covered, head):
     assert list(head) == sorted(head)
 
 
-def replay(problem, arrays, *, choices=True):
+def replay(problem, arrays, *, choices=True, again=True):
     """Check rules in the order in which they were learnt; return the scores they lead to.
 
     `choices`: also check that no better conditions could have been chosen, as long as nothing is
-    drawn at random.
+    drawn at random. `again`: rules of a loss with a kink that change nothing are found again.
     """
     scores = np.tile(arrays["default_scores"], (len(problem.codes), 1)).astype(float)
     for rule in found_rules(arrays):
@@ -305,7 +429,8 @@ def replay(problem, arrays, *, choices=True):
         covered = covers(problem.codes, rule.conditions)
         if choices:
             np.testing.assert_array_equal(covered, check_choices(problem, scores, rule))
-        check_head(problem, scores, covered, rule.head)
+        check_head(problem, scores, covered, rule.head, again=again)
+        check_limits(problem.setting, rule)
         assert rule.support == problem.units[covered].sum()
         for output, score in rule.head.items():
             scores[covered, output] += score
@@ -315,8 +440,13 @@ def replay(problem, arrays, *, choices=True):
 # Covering: one rule for one class
 
 
-def criterion_value(criterion, parameter, p, n, all_p, all_n):
-    """What covering p hits and n misses is worth, of all_p and all_n."""
+def criterion_value(criterion, parameter, p, n, all_p, all_n, before):
+    """What covering p hits and n misses is worth, of all_p and all_n.
+
+    `before`: hits and misses that are covered without the last condition.
+    """
+    if criterion == "foil_gain":
+        return p * (math.log2(p / (p + n)) - math.log2(before[0] / sum(before)))
     if criterion == "precision":
         return p / (p + n)
     if criterion == "laplace":
@@ -337,12 +467,14 @@ def grow_covering_rule(codes, kinds, hits, misses, criterion, parameter, longest
 
     def worth(records):
         p, n = hits[records].sum(), misses[records].sum()
-        return criterion_value(criterion, parameter, p, n, hits.sum(), misses.sum()), p
+        before = hits[covered].sum(), misses[covered].sum()
+        return criterion_value(criterion, parameter, p, n, hits.sum(), misses.sum(), before), p
 
     def rank(condition):
         return condition.column, condition.op == UNEQUAL, condition.low, condition.op
 
-    reached = -1.0
+    gains = criterion == "foil_gain"
+    reached = 0.0 if gains else -1.0
     while len(conditions) < longest and misses[covered].any():
         options = [
             (*worth(c.covered), [-k for k in rank(c.condition)], c)
@@ -352,7 +484,7 @@ def grow_covering_rule(codes, kinds, hits, misses, criterion, parameter, longest
         best = max(options, key=lambda option: option[:3], default=(reached,))
         if best[0] <= reached:
             break
-        reached, covered = best[0], best[-1].covered
+        reached, covered = 0.0 if gains else best[0], best[-1].covered
         conditions.append(best[-1].condition)
     return conditions
 

@@ -88,15 +88,15 @@ def test_the_last_held_out_loss_is_the_weighted_mean(weights):
 def test_the_unit_of_an_output_makes_no_difference(heads):
     Y = np.column_stack([Z, OTHER])
     units = np.array([1.0, 2.0**-20])
-    model = BoostedRulesRegressor(60, heads=heads).fit(X, Y)
-    other = BoostedRulesRegressor(60, heads=heads).fit(X, Y * units)
+    model = BoostedRulesRegressor(60, heads=heads, random_state=0).fit(X, Y)
+    other = BoostedRulesRegressor(60, heads=heads, random_state=0).fit(X, Y * units)
     np.testing.assert_array_equal(other.predict(X), model.predict(X) * units)
     np.testing.assert_array_equal(other.feature_importances_, model.feature_importances_)
 
 
 def test_outputs_in_small_units_do_not_starve():
     Y = np.column_stack([Z, 1e-3 * OTHER])
-    predicted = BoostedRulesRegressor(200).fit(X, Y).predict(X)
+    predicted = BoostedRulesRegressor(200, random_state=0).fit(X, Y).predict(X)
     r2 = 1 - ((predicted - Y) ** 2).sum(axis=0) / ((Y - Y.mean(axis=0)) ** 2).sum(axis=0)
     assert (r2 > 0.95).all()
 
@@ -124,7 +124,9 @@ def test_tiny_numbers(unit):
 def test_any_weights_will_do(kind, weight):
     y = Z > 0 if kind is BoostedRulesClassifier else Z
     weights = np.linspace(0.5, 20.0, 300)
-    usual = kind(20, l2=0.0, default_rule=False).fit(X, y, weights)
-    model = kind(20, l2=0.0, default_rule=False).fit(X, y, weights * weight)
+    usual, model = (
+        kind(20, l2=0.0, default_rule=False, random_state=0).fit(X, y, weights * unit)
+        for unit in (1.0, weight)
+    )
     assert model.rules_.to_frame()["conditions"].equals(usual.rules_.to_frame()["conditions"])
     np.testing.assert_allclose(model.rules_.arrays.scores, usual.rules_.arrays.scores)

@@ -22,7 +22,7 @@ LABELS = read_labels(np.array([[1, 1, 1, 0, 1], [0, 1, 1, 1, 0]]), 2)
         ({"n_rules": -1}, "n_rules must be a whole number of at least 0"),
         ({"n_rules": 2.5}, "n_rules must be a whole number"),
         ({"n_rules": 2**40}, "n_rules must be at most"),
-        ({"heads": "many"}, "heads must be 'single', 'partial' or 'complete', got 'many'"),
+        ({"heads": "many"}, "heads must be 'auto', 'single', 'partial' or 'complete', got 'many'"),
         ({"head_size": 2}, "head_size is for heads='partial' only"),
         ({"heads": "partial", "head_size": 0}, "head_size must be"),
         ({"learning_rate": 0}, "learning_rate must be a finite number above 0 and at most 1"),
@@ -44,7 +44,7 @@ LABELS = read_labels(np.array([[1, 1, 1, 0, 1], [0, 1, 1, 1, 0]]), 2)
         ({"feature_fraction": True}, "feature_fraction must be"),
         ({"feature_fraction": "half"}, "feature_fraction must be"),
         ({"prune": 1}, "prune must be True or False"),
-        ({"prune": True}, "prune=True needs records that were not drawn"),
+        ({"prune": True, "sample": "none"}, "prune=True needs records that were not drawn"),
         ({"early_stopping": "yes"}, "early_stopping must be True or False"),
         ({"validation_fraction": 1.0}, "validation_fraction must be"),
         ({"n_iter_no_change": -1}, "n_iter_no_change must be"),
@@ -137,3 +137,71 @@ def test_small_whole_weights_are_counts():
     assert (units.tolist(), real.tolist()) == ([0.0, 1.0], [0.5, 2.0])
     assert count_weights(np.array([17.0, 2.0]), None, 2)[0] is None
     assert count_weights(None, None, 2) == (None, None)
+
+
+def drawn_classes(n_classes, random_state=0):
+    random = np.random.default_rng(random_state)
+    X = random.normal(size=(400, 5))
+    return X, np.digitize(X[:, 0] + X[:, 1], np.linspace(-1, 1, n_classes - 1))
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "loss", "size"),
+    [(2, "auto", 1), (4, "auto", 4), (4, "softmax", 4), (4, "logistic", 1), (4, "squared", 1)],
+)
+def test_heads_are_of_all_classes_with_the_softmax_loss_alone(n_classes, loss, size):
+    X, y = drawn_classes(n_classes)
+    model = BoostedRulesClassifier(20, loss=loss).fit(X, y)
+    assert {len(rule.head) for rule in model.rules_} == {size}
+    same = BoostedRulesClassifier(20, loss=loss, heads="single" if size == 1 else "complete")
+    assert same.fit(X, y).to_text(None) == model.to_text(None)
+
+
+def test_labels_and_numbers_have_single_heads_unless_asked_otherwise():
+    X, _ = drawn_classes(2)
+    for kind, Y in (
+        (BoostedRulesClassifier, (X[:, :3] > 0).astype(int)),
+        (BoostedRulesRegressor, X[:, :3]),
+    ):
+        assert {len(rule.head) for rule in kind(20, random_state=0).fit(X, Y).rules_} == {1}
+        whole = kind(20, heads="complete", random_state=0).fit(X, Y)
+        assert max(len(rule.head) for rule in whole.rules_) == 3
+
+
+def test_complete_heads_tell_many_classes_apart_with_fewer_rules():
+    X, y = drawn_classes(8)
+    other, labels = drawn_classes(8, 1)
+    score = {
+        heads: BoostedRulesClassifier(100, heads=heads).fit(X, y).score(other, labels)
+        for heads in ("auto", "single")
+    }
+    assert score["auto"] > score["single"] + 0.03
+
+
+def test_rules_for_numbers_follow_the_random_state_unless_nothing_is_drawn():
+    X, _ = drawn_classes(2)
+    y = X[:, 0] * X[:, 1] + np.random.default_rng(1).normal(size=400)
+
+    def texts(**settings):
+        seeds = (0, 0, 1)
+        return [
+            BoostedRulesRegressor(50, random_state=s, **settings).fit(X, y).to_text(None)
+            for s in seeds
+        ]
+
+    drawn, whole = texts(), texts(sample="none")
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert len(set(whole)) == 1
+
+
+def test_the_defaults_for_noisy_numbers_beat_larger_steps_on_all_records():
+    """What the defaults were chosen for: few records, and much that nothing explains."""
+    random = np.random.default_rng(5)
+    X = random.normal(size=(1300, 8))
+    y = X[:, 0] + np.abs(X[:, 1]) + 0.5 * X[:, 2] * X[:, 3] + random.normal(0, 1.5, 1300)
+    before = {"n_rules": 500, "learning_rate": 0.3, "l2": 1.0, "sample": "none"}
+    now, then = (
+        BoostedRulesRegressor(random_state=0, **settings).fit(X[:300], y[:300])
+        for settings in ({}, before)
+    )
+    assert now.score(X[300:], y[300:]) > then.score(X[300:], y[300:]) + 0.05

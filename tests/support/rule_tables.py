@@ -8,9 +8,12 @@ from hypothesis.extra import numpy as hnp
 
 from oracles import rules as rule_oracle
 from oracles.rules import MISSING, NOMINAL, ORDINAL, BoostProblem, Setting
+from support.strategies import assert_identical
 from tacit import _core
 
 LOSSES = ("logistic", "squared", "squared_hinge", "example_logistic", "softmax")
+LOSSES += ("absolute", "quantile", "poisson")
+NUMBER_LOSSES = ("squared", "absolute", "quantile", "poisson")
 
 
 @dataclass(frozen=True)
@@ -62,9 +65,12 @@ def predominants(draw, table):
 
 @st.composite
 def settings_of_boosting(draw, n_outputs, losses=LOSSES):
-    heads = draw(st.sampled_from(["single", "partial", "complete"]))
+    loss = draw(st.sampled_from(losses))
+    kinked = loss in rule_oracle.KINKED
+    heads = "single" if kinked else draw(st.sampled_from(["single", "partial", "complete"]))
     return Setting(
-        loss=draw(st.sampled_from(losses)),
+        loss=loss,
+        quantile=draw(st.sampled_from([0.25, 0.5, 0.9])) if loss == "quantile" else 0.5,
         heads=heads,
         head_size=draw(st.integers(1, n_outputs)),
         learning_rate=draw(st.sampled_from([0.1, 0.3, 1.0])),
@@ -80,8 +86,9 @@ def boost_problems(draw, weighted=False, losses=LOSSES):
     table = draw(coded_tables())
     m, n_outputs = table.n_records, draw(st.integers(1, 4))
     setting = draw(settings_of_boosting(n_outputs, losses))
-    if setting.loss == "squared":
-        numbers = st.integers(-16, 16).map(lambda k: k / 4)
+    if setting.loss in NUMBER_LOSSES:
+        least = 0 if setting.loss == "poisson" else -16
+        numbers = st.integers(least, 16).map(lambda k: k / 4)
         targets = draw(hnp.arrays(np.float64, (m, n_outputs), elements=numbers))
     elif setting.loss == "softmax":
         classes = draw(hnp.arrays(np.int64, m, elements=st.integers(0, n_outputs - 1)))
@@ -96,8 +103,44 @@ def boost_problems(draw, weighted=False, losses=LOSSES):
     return BoostProblem(table.codes, table.kinds, targets, units, weights, setting)
 
 
+def limits_of(setting):
+    """Limits as the kernel takes them."""
+    limits = {"most_columns": setting.most_columns}
+    if setting.monotone:
+        limits["monotone"] = np.array(setting.monotone, np.int32)
+    if setting.groups:
+        ends = np.cumsum([0, *map(len, setting.groups)])
+        limits["group_start"] = ends.astype(np.int64)
+        limits["group_columns"] = np.concatenate(setting.groups).astype(np.int32)
+    return limits
+
+
+@st.composite
+def limited_problems(draw, weighted=False):
+    """Problems with columns that scores rise or fall with, and columns that stand together."""
+    problem = draw(boost_problems(weighted=weighted))
+    n = len(problem.kinds)
+    signs = [draw(st.sampled_from([-1, 0, 1])) if kind == ORDINAL else 0 for kind in problem.kinds]
+    setting = replace(problem.setting, most_columns=draw(st.integers(0, 2)))
+    if setting.heads == "single":
+        setting = replace(setting, monotone=tuple(signs))
+    if draw(st.booleans()):
+        some = st.sets(st.integers(0, n - 1), min_size=1)
+        groups = [tuple(sorted(group)) for group in draw(st.lists(some, min_size=1, max_size=3))]
+        rest = tuple(sorted(set(range(n)).difference(*groups)))
+        setting = replace(setting, groups=(*groups, *((rest,) if rest else ())))
+    return replace(problem, setting=setting)
+
+
 def boost(problem, predominant=None, *, n_rules=4, n_jobs=1, seed=0, patience=0, **options):
     """Grow rules with the kernel; return its arrays and the scores of training records."""
+    booster = booster_of(problem, predominant, seed=seed, **options)
+    booster.grow(n_rules, patience, n_jobs)
+    return booster.rules(), booster.scores()
+
+
+def booster_of(problem, predominant=None, *, seed=0, **options):
+    """The kernel, before any rule is grown."""
     setting = problem.setting
     table = Codes(problem.codes, problem.kinds)
     given = {
@@ -111,8 +154,10 @@ def boost(problem, predominant=None, *, n_rules=4, n_jobs=1, seed=0, patience=0,
         "prune": False,
         "search": "exact",
         "seed": seed,
-    } | options
-    booster = _core.RuleBooster(
+        "quantile": setting.quantile,
+    }
+    given |= limits_of(setting) | options
+    return _core.RuleBooster(
         columns=table.columns(predominant),
         targets=np.ascontiguousarray(problem.targets.T),
         loss=setting.loss,
@@ -125,5 +170,20 @@ def boost(problem, predominant=None, *, n_rules=4, n_jobs=1, seed=0, patience=0,
         min_support=setting.min_support,
         **given,
     )
-    booster.grow(n_rules, patience, n_jobs)
-    return booster.rules(), booster.scores()
+
+
+SETTING = Setting(learning_rate=1.0, l2=0.0, max_conditions=1, loss="squared")
+
+
+def problem_of(codes, targets, kinds=None, setting=SETTING):
+    codes = np.atleast_2d(np.asarray(codes, np.int32).T).T
+    targets = np.atleast_2d(np.asarray(targets).T).T
+    kinds = np.zeros(codes.shape[1], np.uint8) if kinds is None else np.asarray(kinds, np.uint8)
+    ones = np.ones(len(codes))
+    return BoostProblem(codes, kinds, targets, ones, ones, setting)
+
+
+def assert_same_rules(found, expected):
+    assert found.keys() == expected.keys()
+    for name, array in expected.items():
+        assert_identical(found[name], array)

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit import InputError
+from tacit.table.class_weights import class_weights
 from tacit.tree.growth.settings import fixed_weights
-from tacit.tree.growth.target import Moments, class_weights
+from tacit.tree.growth.target import Moments
 
 
 def test_weights_of_classes():

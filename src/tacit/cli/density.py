@@ -72,6 +72,24 @@ JointLabels = Annotated[
         "it, several are tried.",
     ),
 ]
+Splits = Annotated[
+    int | None,
+    _mixture_option(
+        min=0,
+        help="How often clusters are divided in two on the way to their number; without it, "
+        "several are tried.",
+    ),
+]
+InverseTemperature = Annotated[
+    float | None,
+    _mixture_option(
+        "--inverse-temperature",
+        min=0,
+        max=1,
+        help="Below 1, EM divides records among clusters more evenly than the model says; without "
+        "it, several are tried.",
+    ),
+]
 MaxClusters = Annotated[int, _mixture_option(min=1, help="Clusters to try, at most.")]
 MaxIter = Annotated[int, _mixture_option(min=1, help="Passes of EM, at most.")]
 IgnoreMissing = Annotated[
@@ -101,6 +119,8 @@ def density(
     smoothing: Smoothing = None,
     no_prune: NoPrune = False,
     max_joint_labels: JointLabels = None,
+    splits: Splits = None,
+    inverse_temperature: InverseTemperature = None,
     max_clusters: MaxClusters = 1024,
     max_iter: MaxIter = 200,
     ignore_missing: IgnoreMissing = False,
@@ -131,7 +151,9 @@ def density(
         n_clusters or "auto", trees=trees, n_estimators=n_estimators,
         validation=_validation(validation, source),
         smoothing="auto" if smoothing is None else smoothing, prune=not no_prune,
-        max_joint_labels=max_joint_labels or "auto", max_clusters=max_clusters, max_iter=max_iter,
+        max_joint_labels=max_joint_labels or "auto", splits="auto" if splits is None else splits,
+        inverse_temperature="auto" if inverse_temperature is None else inverse_temperature,
+        max_clusters=max_clusters, max_iter=max_iter,
         missing="ignore" if ignore_missing else "state", random_state=random_state,
         n_jobs=source.n_jobs, verbose=int(sys.stderr.isatty()),
     )  # fmt: skip

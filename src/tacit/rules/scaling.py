@@ -27,7 +27,7 @@ def exponent(weights: NDArray[np.float64]) -> int:
     return int(np.frexp(weights.max(initial=0.0))[1])
 
 
-def refuse_large(weights: NDArray[np.float64] | None) -> None:
+def refuse_large(weights: NDArray[np.float64] | None, argument: str = "sample_weight") -> None:
     """Refuse weights whose squares would not be finite."""
     if weights is not None and weights.max() > _MOST_WEIGHT:
-        raise InputError(f"sample_weight: {weights.max():g} is too large; scale weights down")
+        raise InputError(f"{argument}: {weights.max():g} is too large; scale weights down")

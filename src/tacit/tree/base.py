@@ -15,6 +15,7 @@ from tacit.estimator import Estimator, LogProbabilities
 from tacit.machine import count_jobs
 from tacit.parameters import store_parameters
 from tacit.plot.html import picture_html
+from tacit.table.class_weights import weigh_classes
 from tacit.table.inputs import Inputs
 from tacit.table.targets import (
     class_labels,
@@ -38,7 +39,6 @@ from tacit.tree.growth.settings import (
     log_structure,
     price_splits,
 )
-from tacit.tree.growth.target import NO_CLASS_WEIGHTS, class_weights
 from tacit.tree.model import TreeModel, class_score, paid_for_leaves
 from tacit.tree.nodes import Nodes, find_leaves
 from tacit.tree.state import tree_from_state, tree_to_state
@@ -357,14 +357,8 @@ class TreeClassifier(ClassifierMixin, LogProbabilities, TreeEstimator):  # type:
         """Return each record's weight times that of its class; None where all are one."""
         if self.class_weight is None:
             return inputs.weights
-        each = class_weights(
-            self.class_weight, labels, partial(_weights_of_classes, inputs.weights, codes, labels)
-        )
-        with np.errstate(over="ignore"):  # what is infinite is refused below
-            weights = each[codes] if inputs.weights is None else each[codes] * inputs.weights
-        if not weights.any() or not np.isfinite(weights).all():
-            raise InputError(NO_CLASS_WEIGHTS)
-        return weights
+        totals = partial(_weights_of_classes, inputs.weights, codes, labels)
+        return weigh_classes(self.class_weight, labels, codes, inputs.weights, totals)
 
     @property
     def log_likelihood_(self) -> float:

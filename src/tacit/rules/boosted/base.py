@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -11,18 +11,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import count_jobs
-from tacit.parameters import check_choice, make_generator, store_parameters
+from tacit.parameters import check_choice, make_generator
 from tacit.rules.base import RuleModel
 from tacit.rules.boosted.explanation import Explanation
-from tacit.rules.boosted.growth import Growth
+from tacit.rules.boosted.growth import Earlier, Growth
+from tacit.rules.boosted.limits import column_limits, keeps_limits
 from tacit.rules.boosted.rule_arrays import RuleArrays
 from tacit.rules.boosted.rule_set import RuleSet
-from tacit.rules.boosted.settings import LOSSES, check_parameters, choose_loss
+from tacit.rules.boosted.settings import (
+    LOSSES,
+    NUMBER_LOSSES,
+    check_numbers,
+    check_parameters,
+    choose_loss,
+)
+from tacit.rules.columns.features import RuleFeatures
 from tacit.table.inputs import one_record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from tacit.listing import Listing
@@ -34,43 +40,22 @@ if TYPE_CHECKING:
 __all__ = ["BoostedRules"]
 
 
+class _LastFit(NamedTuple):
+    """What a fit goes on with: rules, held-out losses, and what must stay as it was."""
+
+    rules: RuleArrays
+    losses: NDArray[np.float64]
+    learnt: tuple[Any, ...]
+
+
 class BoostedRules(RuleModel):
     """Rules that are added up; subclasses say what they predict."""
 
     rules_: RuleSet
     _target_type: str
     _target_types: ClassVar[tuple[str, ...]]
+    loss: str
     _loss: str
-
-    def __init__(
-        self,
-        n_rules: int = 500,
-        *,
-        heads: Literal["single", "partial", "complete"] = "single",
-        head_size: int | None = None,
-        learning_rate: float = 0.3,
-        max_conditions: int | None = 4,
-        min_support: float = 1,
-        l1: float = 0.0,
-        l2: float = 1.0,
-        algorithm: Literal["exact", "histogram"] = "exact",
-        n_bins: int = 32,
-        binning: Literal["frequency", "width"] = "frequency",
-        defaults: Any = "auto",
-        kinds: Mapping[Any, str] | None = None,
-        sample: Literal["none", "bagging", "subsample"] = "none",
-        sample_fraction: float | None = None,
-        feature_fraction: str | float | None = None,
-        prune: bool = False,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 50,
-        default_rule: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        store_parameters(self, locals())
 
     # Steps of fit
 
@@ -90,25 +75,67 @@ class BoostedRules(RuleModel):
             weights of less than about a millionth of the largest are rounded away.
         """
         self._check_parameters()
+        last = self._last_fit() if self.warm_start and self.__sklearn_is_fitted__() else None
         bins = (self.binning, self.n_bins) if self.algorithm == "histogram" else None
         training = self._read_training(X, y, sample_weight, bins)
         targets = training.targets
-        self._loss = choose_loss(getattr(self, "loss", "squared"), targets)
+        self._loss = choose_loss(self.loss, targets)
+        check_numbers(self._loss, targets)
+        weights = self._record_weights(targets, training.weights)
         generator = make_generator(self.random_state)
-        growth = Growth(self, training.columns, targets, training.weights, self._loss, generator)
-        grown = growth.rules()
+        limits = column_limits(self, self._features, targets)
         self._target_type = targets.type
         self._keep(targets)
+        earlier = None
+        if last is not None:
+            self._check_last_fit(last, limits)
+            earlier = Earlier(last.rules, training.numbers)
+        growth = Growth(self, training.columns, targets, weights, self._loss, generator, limits)
+        grown = growth.rules(earlier)
         self._features = self._features.with_digits(
             training.columns, grown.rules.columns, grown.rules.thresholds
         )
         self._set_rules(grown.rules)
-        self.validation_losses_ = grown.losses
+        losses = grown.losses
+        if last is not None and self.early_stopping:
+            losses = np.concatenate((last.losses, losses))
+        self.validation_losses_ = losses
         self._finish(training.numbers, growth, grown)
         return self
 
+    def _last_fit(self) -> _LastFit:
+        columns = RuleFeatures(self._features.spec).to_json()  # but for how they are shown
+        learnt = (columns, self._target_type, self._labels(), self._loss)
+        return _LastFit(self.rules_.arrays, self.validation_losses_, learnt)
+
+    def _check_last_fit(self, last: _LastFit, limits: dict[str, Any]) -> None:
+        """Refuse to go on with rules of something else."""
+        if self.n_rules < len(last.rules):
+            raise InputError(
+                f"n_rules={self.n_rules!r}, but warm_start goes on with {len(last.rules):,} rules"
+            )
+        names = ("columns of X", "kind of target", "classes or outputs", "loss")
+        for name, before, now in zip(names, last.learnt, self._last_fit().learnt, strict=True):
+            if before != now:
+                raise InputError(
+                    f"warm_start goes on with the last fit, of which the {name} must stay as they "
+                    "were"
+                )
+        if self.early_stopping and len(last.losses) != len(last.rules):
+            raise InputError("warm_start: the last fit was without early_stopping")
+        if not keeps_limits(last.rules, limits):
+            raise InputError(
+                "warm_start: rules of the last fit do not keep monotonic_cst and interaction_cst"
+            )
+
     def _check_parameters(self) -> None:
         check_parameters(self)
+
+    def _record_weights(
+        self, targets: Targets, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64] | None:
+        """Return what records weigh, those of classes included."""
+        return weights
 
     def _set_rules(self, rules: RuleArrays) -> None:
         self.rules_ = RuleSet(rules, self._features, self._labels())
@@ -227,7 +254,7 @@ class BoostedRules(RuleModel):
 
     def _restore(self, facts: dict[str, Any], state: State) -> None:
         self._target_type = check_choice(facts["kind"], "kind", self._target_types)
-        self._loss = check_choice(facts["loss"], "loss", LOSSES)
+        self._loss = check_choice(facts["loss"], "loss", (*LOSSES, *NUMBER_LOSSES))
         self._restore_outputs(facts, state)
         self._set_rules(RuleArrays.checked(state, len(self._features.names), len(self._labels())))
         losses = state["validation_losses"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,6 +18,8 @@ from tacit.rules.boosted.calibration import Isotonic, plain_probabilities
 from tacit.rules.boosted.expected_f1 import best_f1_sets
 from tacit.rules.boosted.label_sets import best_sets, check_sets, label_sets
 from tacit.rules.boosted.settings import PREDICTIONS
+from tacit.rules.scaling import refuse_large
+from tacit.table.class_weights import weigh_classes
 from tacit.table.targets import pack_classes, read_labels, read_outputs, unpack_classes
 
 if TYPE_CHECKING:
@@ -43,14 +47,18 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
     ----------
     n_rules : int, default 500
         How many rules to learn. Fewer if no rule lowers the loss any more.
-    heads : {"single", "partial", "complete"}
-        Whether a rule adds to one output, to `head_size` of them or to all.
+    heads : {"auto", "single", "partial", "complete"}
+        Whether a rule adds to one output, to `head_size` of them or to all. "auto" is "complete"
+        with the softmax loss, for more than two classes, and else "single".
     head_size : int, optional
         For partial heads; by default as many as a record has labels on average, at least two.
     loss : {"auto", "logistic", "squared", "squared_hinge", "example_logistic", "softmax"}
         What rules lower. "auto" is "logistic" for two classes and for labels and "softmax" for
         more classes. "example_logistic" looks at all labels of a record together, log(1 + Σ
         exp(∓score)). For more classes, all but "softmax" take one class against the rest.
+    class_weight : dict or "balanced", optional
+        Weights of classes, times those of the records; "balanced" gives all classes the same sum.
+        Not for labels.
     learning_rate : float, default 0.3
         What is left of the best score of a rule, so that no rule decides alone.
     max_conditions : int, optional
@@ -79,6 +87,13 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         Draw from (and hold out of) each class alike; of labels, from each set of them.
     feature_fraction : {"sqrt", "log2"}, float or int, optional
         How many columns are tried for each condition, drawn anew; by default all.
+    monotonic_cst : mapping of columns to -1, 0 or 1, or sequence of these, optional
+        Columns that scores never fall with (1) or never rise with (-1), all else being equal, from
+        one known value to any other: by name or position, or one for each. Not for categories, nor
+        for more than two classes; of two, the score is that of the second.
+    interaction_cst : {"pairwise", "no_interactions"} or sequence of lists of columns, optional
+        Columns that may stand together in a rule: two at most, one at most, or those of a list, by
+        name or position. Columns in no list are one more list.
     prune : bool, default False
         Drop the last conditions of a rule while that is better for the records not drawn (IREP).
     early_stopping : bool, default False
@@ -99,6 +114,13 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         Classes are predicted alike by all.
     default_rule : bool, default True
         Whether a first rule without conditions gives all records a score to start with.
+    max_seconds : float, optional
+        When to stop learning rules at the latest, but for one that is begun; reading X does not
+        count, nor do the rules to calibrate by, of which each fold has as many.
+    warm_start : bool, default False
+        Let `fit` add rules to those of the last fit until there are `n_rules`. Of the same records,
+        which it takes, they are the same rules as by one fit. (Where samples of several outputs
+        come to nothing, they may be drawn again.)
     random_state : int, RandomState or Generator, optional
         For samples, drawn columns and held-out records.
     n_jobs, verbose : int, optional
@@ -147,9 +169,10 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         self,
         n_rules: int = 500,
         *,
-        heads: Literal["single", "partial", "complete"] = "single",
+        heads: Literal["auto", "single", "partial", "complete"] = "auto",
         head_size: int | None = None,
         loss: str = "auto",
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         learning_rate: float = 0.3,
         max_conditions: int | None = 4,
         min_support: float = 1,
@@ -164,6 +187,8 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         sample_fraction: float | None = None,
         stratify: bool = True,
         feature_fraction: str | float | None = None,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         prune: bool = False,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -171,6 +196,8 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         calibration: Literal["isotonic"] | None = None,
         prediction: Literal["hamming", "subset", "example_f1"] = "hamming",
         default_rule: bool = True,
+        max_seconds: float | None = None,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -186,6 +213,19 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
     def _read_target(self, y: Any, n_records: int) -> Targets:
         return read_labels(y, n_records)
 
+    def _record_weights(
+        self, targets: Targets, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64] | None:
+        if self.class_weight is None:
+            return weights
+        if targets.codes is None:
+            raise InputError("class_weight is for one class a record; y has labels, 0 or 1 each")
+        codes, n = targets.codes, len(targets.labels)
+        totals = partial(_class_totals, weights, codes, n)
+        weights = weigh_classes(self.class_weight, targets.labels, codes, weights, totals)
+        refuse_large(weights, "class_weight")
+        return weights
+
     def _keep(self, targets: Targets) -> None:
         self.classes_ = targets.labels
         self._curves = None
@@ -197,7 +237,9 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
             return
         values, weights, held = growth.targets.values, growth.weights, grown.held
         if held is None:
-            decisions = growth.cross_decisions(columns)
+            cut_short = self.max_seconds is not None
+            n_rules = len(grown.rules) if cut_short else int(self.n_rules)
+            decisions = growth.cross_decisions(columns, n_rules)
         else:
             decisions = self.rules_.arrays.score(columns, count_jobs(self.n_jobs))[held]
             values = values[:, held]
@@ -308,6 +350,15 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         self._prediction = check_choice(facts.get("prediction", plain), "prediction", PREDICTIONS)
 
 
+def _class_totals(
+    weights: NDArray[np.float64] | None, codes: NDArray[np.int32], n_classes: int
+) -> NDArray[np.float64]:
+    """Return what the records of each class weigh; the sums do not depend on their order."""
+    if weights is None:
+        return np.bincount(codes, minlength=n_classes).astype(np.float64)
+    return np.array([math.fsum(weights[codes == k]) for k in range(n_classes)])
+
+
 def _best_codes(decisions: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the classes that scores stand for: one column of two classes, else one for each."""
     best = decisions.argmax(axis=1) if decisions.shape[1] > 1 else decisions[:, 0] > 0
@@ -317,23 +368,53 @@ def _best_codes(decisions: NDArray[np.float64]) -> NDArray[np.int64]:
 class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
     """Rules that are added up to predict numbers.
 
-    Each rule lowers the squared error of all rules before it as much as it can. See
-    :class:`BoostedRulesClassifier` for what a rule is.
+    Each rule lowers the squared error, or another loss, of all rules before it as much as it can.
+    See :class:`BoostedRulesClassifier` for what a rule is.
 
     Several outputs count alike, whatever their units: each is multiplied by a power of two that
     makes it about as wide as the widest, in whose unit gains and losses are. With `l1`, which is in
     the unit of all outputs, they are taken as they are.
 
+    Numbers are learnt with more and smaller steps than classes, each on half of the records: the
+    squared error is led astray by single records, which another half may not have. So rules depend
+    on `random_state`, unless ``sample="none"``.
+
     Parameters
     ----------
-    n_rules, heads, head_size, learning_rate, max_conditions, min_support, l1, l2, algorithm
+    n_rules : int, default 1000
+        How many rules to learn. Fewer if no rule lowers the error any more.
+    heads : {"auto", "single", "partial", "complete"}
+        As for :class:`BoostedRulesClassifier`; "auto" is "single".
+    loss : {"squared", "absolute", "quantile", "poisson"}
+        What rules lower. "squared" leads to means, "absolute" to medians, which do not mind
+        outliers, and "quantile" to a `quantile`. "poisson" is for counts and other numbers of at
+        least 0: scores are logarithms of what is predicted. Rules of "absolute" and "quantile" are
+        found by signs of residuals, add what the median (quantile) of the residuals of the records
+        that they cover is, and are for one output each (``heads="single"``).
+    quantile : float, optional
+        For ``loss="quantile"`` the fraction of records that predictions are to be above.
+    learning_rate : float, default 0.15
+        What is left of the best score of a rule.
+    l2 : float, default 5.0
+        How many records of no error are added to those that a rule covers. With "absolute" and
+        "quantile", `l1` and `l2` change which rules are chosen, and not what these add.
+    sample : {"none", "bagging", "subsample"}, default "subsample"
+        Whether each rule is learnt of all records, of some drawn with replacement, or without.
+    sample_fraction : float, default 0.5
+        The fraction of records drawn; None for all of bagging and two thirds of subsamples.
+    head_size, max_conditions, min_support, l1, algorithm, n_bins, binning, defaults, kinds
         As for :class:`BoostedRulesClassifier`.
-    n_bins, binning, defaults, kinds, sample, sample_fraction, feature_fraction, prune
+    feature_fraction
         Likewise.
-    early_stopping, validation_fraction, n_iter_no_change, random_state, n_jobs, verbose
+    monotonic_cst, interaction_cst, prune
+        Likewise.
+    early_stopping, validation_fraction, n_iter_no_change
+        Likewise.
+    max_seconds, warm_start, random_state, n_jobs, verbose
         Likewise.
     default_rule : bool, default True
-        Whether all records start with the mean; else with zero.
+        Whether all records start with the mean, the median or quantile, or the logarithm of the
+        mean, as the loss asks; else with zero.
 
     Attributes
     ----------
@@ -349,9 +430,18 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
     --------
     >>> import tacit
     >>> X = {"age": [3, 4, 30, 41]}
-    >>> model = tacit.BoostedRulesRegressor(n_rules=100, l2=0.0).fit(X, [1.0, 2.0, 10.0, 12.0])
+    >>> model = tacit.BoostedRulesRegressor(l2=0.0, sample="none").fit(X, [1.0, 2.0, 10.0, 12.0])
     >>> model.predict({"age": [3, 41]}).round(2)
     array([ 1., 12.])
+
+    Nine of ten waits are to be at most what is predicted:
+
+    >>> X = {"queue": ["short", "long"] * 51}
+    >>> waits = [minutes * factor for minutes in range(1, 52) for factor in (1.0, 3.0)]
+    >>> model = tacit.BoostedRulesRegressor(loss="quantile", quantile=0.9, sample="none")
+    >>> model = model.fit(X, waits)
+    >>> model.predict({"queue": ["short", "long"]}).round(1)
+    array([ 46., 138.])
     """
 
     _kind = "boosted_rules_regressor"
@@ -359,6 +449,48 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
     _target_tags = ("multi_output",)
 
     _names: list[str]
+
+    def __init__(
+        self,
+        n_rules: int = 1000,
+        *,
+        heads: Literal["auto", "single", "partial", "complete"] = "auto",
+        head_size: int | None = None,
+        loss: Literal["squared", "absolute", "quantile", "poisson"] = "squared",
+        quantile: float | None = None,
+        learning_rate: float = 0.15,
+        max_conditions: int | None = 4,
+        min_support: float = 1,
+        l1: float = 0.0,
+        l2: float = 5.0,
+        algorithm: Literal["exact", "histogram"] = "exact",
+        n_bins: int = 32,
+        binning: Literal["frequency", "width"] = "frequency",
+        defaults: Any = "auto",
+        kinds: Mapping[Any, str] | None = None,
+        sample: Literal["none", "bagging", "subsample"] = "subsample",
+        sample_fraction: float | None = 0.5,
+        feature_fraction: str | float | None = None,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        prune: bool = False,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        default_rule: bool = True,
+        max_seconds: float | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        store_parameters(self, locals())
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn wants to know."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = self.loss == "poisson"
+        return tags
 
     def _read_target(self, y: Any, n_records: int) -> Targets:
         return read_outputs(y, n_records)
@@ -383,17 +515,23 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
         -------
         ndarray of shape (n_records,), or (n_records, n_outputs) if y had two dimensions
         """
-        decisions = self._decide(X)
-        return decisions[:, 0] if self._target_type == "number" else decisions
+        numbers = self._numbers(self._decide(X))
+        return numbers[:, 0] if self._target_type == "number" else numbers
+
+    def _numbers(self, decisions: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the numbers that scores stand for."""
+        return np.asarray(np.exp(decisions)) if self._loss == "poisson" else decisions
 
     def _predicted(self, decisions: NDArray[np.float64]) -> list[Any]:
+        numbers = self._numbers(decisions)
         if self._target_type == "number":
-            return list(decisions[:, 0].tolist())
-        return [tuple(row) for row in decisions.tolist()]
+            return list(numbers[:, 0].tolist())
+        return [tuple(row) for row in numbers.tolist()]
 
     def _headline(self) -> str:
         shown = ", ".join(self._names[:6]) + (", …" if len(self._names) > 6 else "")
-        return f"numbers: {shown}"
+        how = "; scores are their logarithms" if self._loss == "poisson" else ""
+        return f"numbers: {shown}{how}"
 
     def _learnt(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts, arrays = super()._learnt()

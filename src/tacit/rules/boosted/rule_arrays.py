@@ -78,19 +78,35 @@ class RuleArrays(ConditionArrays):
 
     def first(self, n: int) -> RuleArrays:
         """Return the first n rules."""
-        conditions, heads = int(self.rule_conditions[n]), int(self.rule_heads[n])
+        return self.part(0, n)
+
+    def part(self, begin: int, end: int) -> RuleArrays:
+        """Return the rules from one on, up to another."""
+        conditions = slice(*self.rule_conditions[[begin, end]].tolist())
+        heads = slice(*self.rule_heads[[begin, end]].tolist())
         return replace(
             self,
-            rule_conditions=self.rule_conditions[: n + 1],
-            columns=self.columns[:conditions],
-            ops=self.ops[:conditions],
-            thresholds=self.thresholds[:conditions],
-            rule_heads=self.rule_heads[: n + 1],
-            outputs=self.outputs[:heads],
-            scores=self.scores[:heads],
-            support=self.support[:n],
-            gain=self.gain[:n],
+            rule_conditions=self.rule_conditions[begin : end + 1] - conditions.start,
+            columns=self.columns[conditions],
+            ops=self.ops[conditions],
+            thresholds=self.thresholds[conditions],
+            rule_heads=self.rule_heads[begin : end + 1] - heads.start,
+            outputs=self.outputs[heads],
+            scores=self.scores[heads],
+            support=self.support[begin:end],
+            gain=self.gain[begin:end],
         )
+
+    def followed_by(self, others: RuleArrays) -> RuleArrays:
+        """Return these rules and others after them, which start from the same default scores."""
+        joined = {
+            name: np.concatenate((getattr(self, name), getattr(others, name)))
+            for name in ("columns", "ops", "thresholds", "outputs", "scores", "support", "gain")
+        }
+        for name in ("rule_conditions", "rule_heads"):
+            own, added = getattr(self, name), getattr(others, name)
+            joined[name] = np.concatenate((own, own[-1] + added[1:]))
+        return replace(self, **joined)
 
     def merged(self) -> RuleArrays:
         """Return rules with the same conditions, in any order, as one where the first was."""

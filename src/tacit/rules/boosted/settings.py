@@ -11,6 +11,7 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.machine import check_int, count_jobs
 from tacit.parameters import check_choice, check_flag, check_number, is_number
+from tacit.rules.boosted.limits import check_limits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
     from tacit.table.targets import Targets
 
 __all__ = [
+    "KINKED_LOSSES",
     "LOSSES",
+    "NUMBER_LOSSES",
     "PREDICTIONS",
+    "check_numbers",
     "check_parameters",
     "choose_loss",
     "count_weights",
@@ -27,9 +31,12 @@ __all__ = [
 ]
 
 LOSSES = ("logistic", "squared", "squared_hinge", "example_logistic", "softmax")
+NUMBER_LOSSES = ("squared", "absolute", "quantile", "poisson")
+KINKED_LOSSES = ("absolute", "quantile")  # rules add what a median or quantile of records lacks
 PREDICTIONS = ("hamming", "subset", "example_f1")
 MOST_CONDITIONS = 255
 _MOST_RULES = 2**31 - 1
+_MOST_COUNT = 1e30  # of the Poisson loss: sums of floats stay finite
 _MOST_UNITS = 16  # the kernel counts records up to so many times
 
 
@@ -38,7 +45,7 @@ def check_parameters(model: Any) -> None:
     check_int(model.n_rules, "n_rules", 0)
     if model.n_rules > _MOST_RULES:
         raise InputError(f"n_rules must be at most {_MOST_RULES:,}, got {model.n_rules!r}")
-    check_choice(model.heads, "heads", ("single", "partial", "complete"))
+    check_choice(model.heads, "heads", ("auto", "single", "partial", "complete"))
     if model.head_size is not None:
         check_int(model.head_size, "head_size", 1)
         if model.heads != "partial":
@@ -58,7 +65,8 @@ def check_parameters(model: Any) -> None:
     if model.sample_fraction is not None:
         check_number(model.sample_fraction, "sample_fraction", 0.0, 1.0, above=True)
     _check_feature_fraction(model.feature_fraction)
-    for name in ("stratify", "prune", "early_stopping", "default_rule"):
+    check_limits(model)
+    for name in ("stratify", "prune", "early_stopping", "default_rule", "warm_start"):
         if hasattr(model, name):
             check_flag(getattr(model, name), name)
     if model.prune and model.sample == "none":
@@ -67,12 +75,41 @@ def check_parameters(model: Any) -> None:
         )
     check_number(model.validation_fraction, "validation_fraction", 0.0, 1.0, above=True, below=True)
     check_int(model.n_iter_no_change, "n_iter_no_change", 0)
-    if hasattr(model, "loss"):
+    if hasattr(model, "quantile"):
+        _check_number_loss(model)
+    else:
         check_choice(model.loss, "loss", ("auto", *LOSSES))
+        if not (isinstance(model.class_weight, dict) or model.class_weight in (None, "balanced")):
+            raise InputError(
+                f"class_weight must be 'balanced', a dict or None, got {model.class_weight!r}"
+            )
         check_choice(model.prediction, "prediction", PREDICTIONS)
         if model.calibration is not None:
             check_choice(model.calibration, "calibration", ("isotonic",))
+    fixed = isinstance(model.random_state, Integral)
+    if model.warm_start and model.early_stopping and not fixed:
+        raise InputError(
+            "random_state must be a whole number for warm_start with early_stopping: records that "
+            "are held out stay the same"
+        )
+    if model.max_seconds is not None:
+        check_number(model.max_seconds, "max_seconds", 0.0, above=True)
     count_jobs(model.n_jobs)
+
+
+def _check_number_loss(model: Any) -> None:
+    check_choice(model.loss, "loss", NUMBER_LOSSES)
+    if model.loss in KINKED_LOSSES and model.heads in ("partial", "complete"):
+        raise InputError(
+            f"heads must be 'single' with loss={model.loss!r}, got {model.heads!r}: its rules are "
+            "for one output each"
+        )
+    if model.loss == "quantile":
+        if model.quantile is None:
+            raise InputError("quantile must be given with loss='quantile', such as quantile=0.9")
+        check_number(model.quantile, "quantile", 0.0, 1.0, above=True, below=True)
+    elif model.quantile is not None:
+        raise InputError(f"quantile is for loss='quantile' only; loss is {model.loss!r}")
 
 
 def _check_feature_fraction(fraction: Any) -> None:
@@ -90,12 +127,29 @@ def _check_feature_fraction(fraction: Any) -> None:
 def choose_loss(loss: str, targets: Targets) -> str:
     """Return the loss that "auto" stands for; of two classes, softmax is the logistic loss."""
     if targets.type in ("number", "numbers"):
-        return "squared"
+        return "squared" if loss == "auto" else loss
     if loss == "softmax" and targets.type == "multilabel":
         raise InputError("loss='softmax' is for one class a record; y has labels, 0 or 1 each")
     if targets.type == "multiclass" and loss == "auto":
         return "softmax"
     return "logistic" if loss in ("auto", "softmax") and targets.type != "multiclass" else loss
+
+
+def check_numbers(loss: str, targets: Targets) -> None:
+    """Refuse numbers that a loss is not for."""
+    if loss != "poisson":
+        return
+    for name, numbers in zip(targets.labels.tolist(), targets.values, strict=True):
+        which = "" if targets.type == "number" else f" of output {name!r}"
+        if numbers.min() < 0 or numbers.max() > _MOST_COUNT:
+            wrong = numbers[(numbers < 0) | (numbers > _MOST_COUNT)][0]
+            raise InputError(
+                f"y: loss='poisson' is for numbers from 0 to {_MOST_COUNT:g}, got {wrong:g}{which}"
+            )
+        if not numbers.any():
+            raise InputError(
+                f"y: all numbers{which} are 0; loss='poisson' needs one that is more at least"
+            )
 
 
 def kernel_settings(
@@ -107,7 +161,7 @@ def kernel_settings(
     """
     return {
         "loss": loss,
-        "heads": model.heads if n_outputs > 1 else "single",
+        "heads": _heads(model.heads, loss) if n_outputs > 1 else "single",
         "head_size": _head_size(model, targets, n_outputs),
         "learning_rate": float(model.learning_rate),
         "l1": float(model.l1),
@@ -120,7 +174,19 @@ def kernel_settings(
         "n_features": _n_features(model.feature_fraction, n_columns),
         "prune": bool(model.prune),
         "search": model.algorithm,
+        "quantile": float(getattr(model, "quantile", None) or 0.5),
     }
+
+
+def _heads(heads: str, loss: str) -> str:
+    """Return the heads that "auto" stands for.
+
+    Scores of classes that share the softmax loss are about each other: what speaks for one speaks
+    against others, and a rule that says so at once does the work of several.
+    """
+    if heads != "auto":
+        return heads
+    return "complete" if loss == "softmax" else "single"
 
 
 def _head_size(model: Any, targets: Targets, n_outputs: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,13 +24,8 @@ from tacit.parameters import (
 from tacit.progress import show_progress
 from tacit.rules.base import RuleModel
 from tacit.rules.covering.decision_list import DecisionList, ListArrays
-from tacit.rules.covering.search import (
-    CRITERIA,
-    CoveringSettings,
-    learn_rules,
-    on_a_grid,
-    scale_power,
-)
+from tacit.rules.covering.search import learn_rules
+from tacit.rules.covering.settings import CRITERIA, CoveringSettings, on_a_grid, scale_power
 from tacit.table.inputs import one_record
 from tacit.table.targets import pack_classes, read_labels, unpack_classes
 
@@ -53,22 +49,28 @@ class CoveringRulesClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
     Rules are learnt by separate and conquer. For one class after the other, a rule is grown
     condition by condition, as long as a criterion gets better; pruned on records that it was not
     grown on; and kept if most of those that it covers, there and in all, are of the class. Records
-    that it covers are set aside, and the next rule is learnt from the rest. What no rule covers
-    goes to the class that most of it has.
+    that it covers are set aside, and the next rule is learnt from the rest. Then the rules of the
+    class are gone over again, as RIPPER does: each may be replaced by one that is grown anew or
+    goes on from it, or dropped, if that takes fewer bits to say. What no rule covers is learnt from
+    like a problem of its own, as long as that adds rules; the rest goes to the class that most of
+    it has.
 
     Values that most records have are neither stored nor visited; the rules are those that a search
     of all values would find.
 
     Parameters
     ----------
-    criterion : {"f_measure", "precision", "laplace", "m_estimate", "kulczynski"}
-        What conditions are chosen by. With p records of the class and n others covered, of P and N
-        that are left:
+    criterion : {"auto", "m_estimate", "foil_gain", "f_measure", "laplace", "precision", \
+"kulczynski"}
+        What conditions are chosen by; "auto" is "m_estimate" for two classes and "foil_gain" for
+        more. With p records of the class and n others covered, of P and N that are left:
 
+        - "m_estimate": (p + m P / (P + N)) / (p + n + m);
+        - "foil_gain": p (log₂ (p / (p + n)) - log₂ (p' / (p' + n'))), the bits that the condition
+          saves for hits, where p' and n' are covered without it;
         - "f_measure": the F-measure of precision and recall, (1 + β²) p / (β² P + p + n);
         - "precision": p / (p + n). Rules tend to cover little;
         - "laplace": (p + 1) / (p + n + 2);
-        - "m_estimate": (p + m P / (P + N)) / (p + n + m);
         - "kulczynski": the mean of precision and recall, (p / (p + n) + p / P) / 2.
 
     beta : float, default 0.25
@@ -83,15 +85,17 @@ class CoveringRulesClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
     n_iter_no_change : int, default 10
         With pruning: how many rules in a row may turn out not to be worth having, each grown and
         pruned on other records, before there are no more for a class.
-    max_conditions : int, default 5
+    n_optimisations : int, default 2
+        With pruning: how often the rules of a class are gone over again.
+    max_conditions : int, default 10
         Of a rule; at most 255.
     min_support : float, default 1
         The (weighted) number of records that a rule covers at least, of those it is grown on.
     max_rules : int, optional
         Of the list, without the last one.
     order : {"ascending", "descending"}
-        Whether rules for rare classes come first or last. There are none for the class that would
-        come last.
+        Whether rules for rare classes come first or last. The class that would come last has none,
+        except for what all of those leave over.
     defaults : {"auto", "zero", "none"} or array-like
         Which value of each column is not stored. The rules do not depend on it, only the time.
     kinds : mapping, optional
@@ -117,11 +121,11 @@ class CoveringRulesClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
     --------
     >>> import tacit
     >>> visits = tacit.datasets.load_visits()
-    >>> model = tacit.CoveringRulesClassifier(random_state=0).fit(visits, "sports")
-    >>> print(model.to_text())
+    >>> model = tacit.CoveringRulesClassifier(max_conditions=3, random_state=0)
+    >>> print(model.fit(visits, "sports").to_text())
     if scores = True then True, covers 1,677, precision 0.89
-    if football = True and hotels = False then True, covers 544, precision 0.71
-    otherwise False, covers 17,779, precision 0.91
+    if football = True then True, covers 558, precision 0.70
+    otherwise False, covers 17,765, precision 0.91
     >>> model.predict(visits)[:3]
     array([False, False, False])
     """
@@ -132,14 +136,15 @@ class CoveringRulesClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
 
     def __init__(
         self,
-        criterion: str = "f_measure",
+        criterion: str = "auto",
         *,
         beta: float = 0.25,
         m: float = 22.466,
         prune: bool = True,
         prune_fraction: float = 1 / 3,
         n_iter_no_change: int = 10,
-        max_conditions: int = 5,
+        n_optimisations: int = 2,
+        max_conditions: int = 10,
         min_support: float = 1,
         max_rules: int | None = None,
         order: str = "ascending",
@@ -166,25 +171,26 @@ class CoveringRulesClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         settings = self._check_parameters()
         _, coded, classes, given_weights = self._read_training(X, y, sample_weight)
         codes: Any = classes.codes
+        if settings.criterion == "auto":
+            chosen = "m_estimate" if len(classes.labels) == 2 else "foil_gain"
+            settings = replace(settings, criterion=chosen, parameter=self._parameter(chosen))
+        settings = replace(settings, n_possible=2 * int(coded.code_start[-1]))
         weights, power = np.ones(coded.n_records), 0
         if given_weights is not None:
             power = scale_power(given_weights, settings.criterion)
             weights = on_a_grid(np.ldexp(given_weights, -power))
-        totals = np.bincount(codes, weights, len(classes.labels))
-        order = np.argsort(totals if self.order == "ascending" else -totals, kind="stable")
         with show_progress("records covered", coded.n_records, bool(self.verbose)) as report:
             learnt = learn_rules(
                 _core.RuleColumns(*coded.arguments),
                 codes,
                 weights,
-                order[:-1].tolist(),
                 settings.scaled(power),
                 make_generator(self.random_state),
                 report,
             )
         learnt = learnt._replace(weights=np.ldexp(learnt.weights, power))
         rest = learnt.weights[-1]
-        default = int(np.argmax(rest if rest.any() else totals))
+        default = int(np.argmax(rest if rest.any() else learnt.weights.sum(axis=0)))
         self.classes_ = classes.labels
         rules = ListArrays.of(learnt, default, coded)
         self._features = self._features.with_digits(coded, rules.columns, rules.thresholds)
@@ -247,22 +253,27 @@ class CoveringRulesClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
     # Steps of fit
 
     def _check_parameters(self) -> CoveringSettings:
-        criterion = check_choice(self.criterion, "criterion", CRITERIA)
-        beta = check_number(self.beta, "beta", 0)
-        m = check_number(self.m, "m", 0)
+        criterion = check_choice(self.criterion, "criterion", ("auto", *CRITERIA))
+        check_number(self.beta, "beta", 0)
+        check_number(self.m, "m", 0)
         fraction = check_number(self.prune_fraction, "prune_fraction", 0, 1, above=True, below=True)
         conditions = check_int(self.max_conditions, "max_conditions", 1)
         check_choice(self.order, "order", _ORDERS)
         return CoveringSettings(
             criterion,
-            {"f_measure": beta, "m_estimate": m}.get(criterion, 0.0),
+            self._parameter(criterion),
             fraction if check_flag(self.prune, "prune") else 0.0,
             check_int(self.n_iter_no_change, "n_iter_no_change", 1),
             min(conditions, _MOST_CONDITIONS),
             check_number(self.min_support, "min_support", 0),
             None if self.max_rules is None else check_int(self.max_rules, "max_rules", 0),
             count_jobs(self.n_jobs),
+            self.order == "ascending",
+            check_int(self.n_optimisations, "n_optimisations", 0),
         )
+
+    def _parameter(self, criterion: str) -> float:
+        return float({"f_measure": self.beta, "m_estimate": self.m}.get(criterion, 0.0))
 
     def _read_target(self, y: Any, n_records: int) -> Targets:
         classes = read_labels(y, n_records)

@@ -1,46 +1,19 @@
-"""What a tree learns from: weights of classes, or numbers as moments of fixed point."""
+"""What a tree of numbers learns from: moments of fixed point."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils.class_weight import compute_class_weight
 
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
-__all__ = ["NO_CLASS_WEIGHTS", "Moments", "class_weights"]
-
-NO_CLASS_WEIGHTS = "class_weight: all weights are zero, or some beyond all numbers"
-
-
-def class_weights(
-    given: Any, labels: NDArray[Any], totals: Callable[[], NDArray[Any]]
-) -> NDArray[np.float64]:
-    """Return the weight of each class; `totals` says what their records weigh, if that matters."""
-    if isinstance(given, str) and given == "balanced":
-        each = totals()
-        n_classes = np.count_nonzero(each)
-        with np.errstate(over="ignore"):  # of classes that do not occur
-            return np.asarray(
-                each.sum() / (n_classes * np.maximum(each, np.finfo(np.float64).tiny)), np.float64
-            )
-    if not isinstance(given, dict):
-        raise InputError(f"class_weight must be 'balanced', a dict or None, got {given!r}")
-    try:
-        each = compute_class_weight(given, classes=labels, y=labels)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"class_weight: {error}") from None
-    if not (np.isfinite(each).all() and (each >= 0).all()):
-        raise InputError("class_weight: weights must be finite and not negative")
-    return np.asarray(each, np.float64)
+__all__ = ["Moments"]
 
 
 @dataclass(frozen=True)

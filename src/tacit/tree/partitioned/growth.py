@@ -10,11 +10,11 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.scale import Predict
 from tacit.statistic import Statistic
+from tacit.table.class_weights import NO_CLASS_WEIGHTS, class_weights
 from tacit.table.input_spec import note_names
 from tacit.table.targets import class_labels, refuse_missing
 from tacit.tree.growth.coding import ordered_columns
 from tacit.tree.growth.settings import fixed_leaf, float_total, weight_unit
-from tacit.tree.growth.target import NO_CLASS_WEIGHTS, class_weights
 from tacit.tree.network.forest import Forest, join_forests
 from tacit.tree.nodes import Nodes
 from tacit.tree.partitioned.growing_tree import Target
