@@ -53,10 +53,9 @@ class Answers:
             put(console, gains_grid(gains))
         for treatment, outcome, columns in self.adjustments:
             console.print()
-            found = ", ".join(columns or []) or "nothing"
-            text = (
-                f"adjust for {found}" if columns is not None else "no columns to adjust for will do"
-            )
+            text = f"adjust for {', '.join(columns or []) or 'nothing'}"
+            if columns is None:
+                text = "no columns to adjust for will do"
             console.print(f"what {treatment} does to {outcome}: {text}", soft_wrap=True)
 
     def as_json(self) -> dict[str, Any]:

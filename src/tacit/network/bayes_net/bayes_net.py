@@ -228,7 +228,7 @@ class BayesNet(NetEstimator):
         >>> records = {"rain": [0, 0, 1, 1] * 20, "grass": ["dry", "dry", "wet", "wet"] * 20}
         >>> tacit.BayesNet(random_state=0).arc_strengths(records, n_bootstrap=10)
         Arcs of 10 nets of 2 columns; significant from 100.0% on
-          grass → rain   100.0%  direction 100.0%, essential  50.0%
+          rain  → grass  100.0%  direction 100.0%, essential  50.0%
         """
         from tacit.network.bootstrap.arc_strengths import ArcStrengths
         from tacit.network.bootstrap.learn import count_arcs
