@@ -1,5 +1,6 @@
 """How often nets of resampled records have an arc, and the net that is made of it."""
 
+import pickle
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -86,6 +87,12 @@ class TestCounts:
         one = BayesNet(**FAST).arc_strengths(tmp_path / "wet.csv", n_bootstrap=3)
         other = BayesNet(**FAST).arc_strengths(wet, n_bootstrap=3)
         assert one.to_frame().equals(other.to_frame())
+
+    def test_can_be_pickled(self, wet):
+        strengths = BayesNet(**FAST).arc_strengths(wet, n_bootstrap=3)
+        again = pickle.loads(pickle.dumps(strengths))
+        assert again.to_frame().equals(strengths.to_frame())
+        assert again.averaged_net(wet) == strengths.averaged_net(wet)
 
     def test_ctrl_c(self, wet, monkeypatch):
         def interrupted(*_):

@@ -206,6 +206,7 @@ class BayesNet(NetEstimator):
         As many records as there are, are drawn with replacement, `n_bootstrap` times, and a net is
         learnt from each sample with the settings of this estimator. It need not be fitted, and
         stays as it is. ``algorithm="climb"`` with ``n_restarts=0`` is by far the fastest search.
+        `max_seconds` is for each net.
 
         Parameters
         ----------
@@ -240,15 +241,13 @@ class BayesNet(NetEstimator):
         settings: BayesNet = clone(self)
         table, _ = settings._take(X, sample_weight)
         arcs, compelled = count_arcs(table, search_settings(table, settings), n)
+        return ArcStrengths(table.schema, n, arcs, compelled, settings)
 
-        def estimate(X: Any, sample_weight: Any, arcs: list[tuple[int, int]]) -> BayesNet:
-            net: BayesNet = clone(settings)
-            records, kind = net._take(open_path(X), sample_weight)
-            named = [(table.schema.names[a], table.schema.names[b]) for a, b in arcs]
-            parents = arcs_to_parents(records.schema, named)
-            return net._keep(estimate_net(records, parents, net), kind)
-
-        return ArcStrengths(table.schema, n, arcs, compelled, estimate)
+    def _of_arcs(self, X: Any, sample_weight: Any, arcs: Sequence[tuple[str, str]]) -> BayesNet:
+        """Return the net of these arcs and settings, with tables estimated from records."""
+        net: BayesNet = clone(self)
+        table, kind = net._take(open_path(X), sample_weight)
+        return net._keep(estimate_net(table, arcs_to_parents(table.schema, arcs), net), kind)
 
     # Nets that need no search
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,6 @@ from tacit.parameters import check_number
 from tacit.plot.html import Result, frame_html, picture_html
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
@@ -39,8 +37,10 @@ class ArcStrengths(Result):
 
     Attributes
     ----------
-    names : tuple of str
+    schema : Schema
         The columns.
+    names : tuple of str
+        Their names.
     n_bootstrap : int
         Number of nets.
     n_arcs : int64 array of shape (n_columns, n_columns)
@@ -68,12 +68,11 @@ class ArcStrengths(Result):
     n_bootstrap: int
     n_arcs: NDArray[np.int64]
     n_compelled: NDArray[np.int64]
-    # The net with these arcs, of tables estimated from records
-    _estimate: Callable[[Any, Any, list[tuple[int, int]]], BayesNet] = field(repr=False)
+    _settings: BayesNet  # with which the nets were learnt
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns."""
+        """Names of the columns."""
         return self.schema.names
 
     @cached_property
@@ -129,7 +128,7 @@ class ArcStrengths(Result):
             As for :meth:`averaged_arcs`.
         sample_weight : array-like of shape (n_records,), optional
         """
-        return self._estimate(X, sample_weight, self._averaged(threshold))
+        return self._settings._of_arcs(X, sample_weight, self.averaged_arcs(threshold))
 
     # Showing
 
