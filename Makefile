@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # What is installed anew after a change. Python sources are read from src as they are.
 SOURCES := pyproject.toml CMakeLists.txt $(shell find core -name '*.[ch]pp')
 
-.PHONY: demo test develop lint types bench docs sanitize stubs clean
+.PHONY: demo test develop lint types bench docs sanitize fuzz stubs clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
@@ -57,6 +57,11 @@ sanitize: $(VENV)/.developed
 	  -DPython_EXECUTABLE=$(abspath $(BIN))/python -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir)
 	$(BIN)/cmake --build build/sanitize
 	BIN=$(BIN) sh tests/sanitize.sh
+
+# Throws damaged files and odd arrays at the library: so many seconds of each kind.
+SECONDS ?= 600
+fuzz: $(VENV)/.developed
+	cd tests && $(abspath $(BIN))/python -m fuzz --seconds $(SECONDS) --first $$(date +%s)
 
 # Writes src/tacit/_core.pyi anew from the compiled module.
 stubs: $(VENV)/.developed

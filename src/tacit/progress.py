@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
+from tacit.terminal import visible
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -36,8 +38,8 @@ class Notes(logging.Handler):
             self.say(message)
 
     def say(self, message: str) -> None:
-        """Print it as it is."""
-        print(message, file=sys.stderr)
+        """Print it."""
+        print(visible(message), file=sys.stderr)
 
 
 @contextmanager

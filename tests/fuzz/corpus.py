@@ -15,7 +15,7 @@ from support.scans import some_frames
 from tacit import store
 
 EARLIER = Path(__file__).parents[1] / "files" / "0.1"
-BIF = """network rain { note "{ nested }"; }
+BIF = """network rain { property note "{ nested }"; }
 variable rain { type discrete [ 2 ] { yes, no }; }
 variable grass { type discrete [ 3 ] { wet, damp, dry }; property p = 1; }
 probability ( rain ) { table 0.2, 0.8; }
@@ -119,6 +119,7 @@ def write(folder):
     for name, text in TEXTS.items():
         (folder / name).write_text(text)
     (folder / "a.bif").write_text(BIF)
+    tacit.BayesNet.read_bif(folder / "a.bif").save_xmlbif(folder / "a.xml")
     (folder / "gz.csv.gz").write_bytes(gzip.compress(TEXTS["a.csv"].encode(), mtime=0))
     (folder / "w.csv").write_text(some_frames(sizes=[20])[0].write_csv())
     write_columnar(folder)

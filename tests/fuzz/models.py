@@ -59,4 +59,5 @@ def use(loaded, rng, scratch):
 
 def _or_error(ask, *arguments, **options):
     with suppress(ERRORS):
-        ask(*arguments, **options)
+        if callable(ask):  # else it is a parameter of this name
+            ask(*arguments, **options)

@@ -26,15 +26,19 @@ OPTIONS = {
 
 def throw(rng, files, scratch):
     """Read a changed file, mostly into a table, which is then used."""
-    names = (".csv", ".tsv", ".ndjson", ".arff", ".svm", ".dat", ".test", ".bif", ".gz")
+    names = (".csv", ".tsv", ".ndjson", ".arff", ".svm", ".dat", ".test", ".bif", ".gz", ".xml")
     source = pick(rng, [f for f in files if f.suffix in names])
     path = scratch / f"x{''.join(source.suffixes)}"
     path.write_bytes(change_bytes(rng, source.read_bytes(), WORDS))
     if source.suffix == ".bif":
-        net = tacit.BayesNet.from_bif(path)
-        net.to_text()
-        net.sample(3, random_state=0)
-        net.to_bif(scratch / "y.bif")
+        net = tacit.BayesNet.read_bif(path)
+        _use(net)
+        net.save_bif(scratch / "y.bif")
+        return
+    if source.suffix == ".xml":
+        net = tacit.BayesNet.read_xmlbif(path)
+        _use(net)
+        net.save_xmlbif(scratch / "y.xml")
         return
     columns = source.suffix not in (".svm", ".dat", ".arff")
     options = {}
@@ -53,3 +57,8 @@ def throw(rng, files, scratch):
     if way > 0.8 and table.n_records and len(table.schema) < 20:
         table._repr_html_()
         table.to_frame()
+
+
+def _use(net):
+    net.to_text()
+    net.sample(3, random_state=0)

@@ -330,3 +330,17 @@ def test_what_is_sent_to_workers_is_small(tmp_path, ending):
     assert max(sent) < 1000
     error = tacit.FileError("a", "b")
     assert str(pickle.loads(pickle.dumps(error))) == "a: b"
+
+
+def test_a_link_to_what_is_not_there_is_not_passed_over(tmp_path):
+    (tmp_path / "a.csv").write_text("x\n1\n2\n")
+    (tmp_path / "folder.csv").mkdir()
+    link = tmp_path / "b.csv"
+    link.symlink_to(tmp_path / "gone" / "b.csv")
+    with pytest.raises(
+        tacit.FileError, match=r"b\.csv: matches '.*\*\.csv', but is a link to what"
+    ):
+        tacit.scan(str(tmp_path / "*.csv"))
+    link.unlink()
+    link.symlink_to(tmp_path / "folder.csv")  # folders are no files, through links neither
+    assert tacit.scan(str(tmp_path / "*.csv")).n_records == 2

@@ -18,6 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 
 import tacit
 from tacit.errors import InputError, did_you_mean
+from tacit.terminal import visible
 
 __all__ = ["COMMANDS", "app", "main"]
 
@@ -81,7 +82,7 @@ class Commands(_Flags, TyperGroup):
             problem = str(error)
         except MemoryError:
             problem = "there is not enough memory"
-        typer.echo(f"error: {' '.join(problem.split())}", err=True)
+        typer.echo(f"error: {visible(' '.join(problem.split()))}", err=True)
         raise typer.Exit(1)
 
 

@@ -14,7 +14,7 @@ import typer
 import tacit
 from tacit.cli.labelled import Labelled
 from tacit.cli.options import Json, Outputs, RandomState, Target, Test, TestFraction
-from tacit.cli.output import json_label, make_console, print_json, print_written, put, working
+from tacit.cli.output import echo, json_label, make_console, print_json, print_written, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import confusion_grid, facts_grid
 from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
@@ -301,7 +301,7 @@ def _fit(
             clock.seconds["tuning"] = tuning.seconds["combinations"]
             clock.seconds["fitting"] -= clock.seconds["tuning"]
     for text in dict.fromkeys(str(note.message) for note in noted):
-        typer.echo(f"warning: {text}", err=True)
+        echo(f"warning: {text}", err=True)
     return model, tuning
 
 

@@ -11,7 +11,7 @@ import typer
 
 import tacit
 from tacit.cli.options import Json, Outputs, RandomState, Top
-from tacit.cli.output import json_label, make_console, print_json, print_written, put, working
+from tacit.cli.output import echo, json_label, make_console, print_json, print_written, put, working
 from tacit.cli.predict import Prediction, prediction_frame
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid
@@ -261,7 +261,7 @@ def _fit(
             warnings.simplefilter("always", ConvergenceWarning)
             model = tacit.KMeans(**settings).fit(table)
     for note in noted:
-        typer.echo(f"warning: {note.message}", err=True)
+        echo(f"warning: {note.message}", err=True)
     return model
 
 

@@ -8,7 +8,7 @@ import typer
 
 import tacit
 from tacit.cli.options import Output
-from tacit.cli.output import working
+from tacit.cli.output import echo, working
 from tacit.cli.reading import Source, reads_file
 
 __all__ = ["COMMAND", "convert"]
@@ -30,11 +30,11 @@ def convert(
     table = source.read_table()
     if isinstance(table, tacit.PartitionedTable):
         made = table.materialise(output, overwrite=overwrite, n_jobs=source.n_jobs)
-        typer.echo(f"{output}: {made!r}")
+        echo(f"{output}: {made!r}")
         return
     with working(f"writing {output}"):
         table.save(output)
-    typer.echo(f"{output}: {table.summary().line()}")
+    echo(f"{output}: {table.summary().line()}")
 
 
 COMMAND = reads_file(convert, partitions=True)

@@ -8,7 +8,7 @@ import typer
 
 from tacit.cli.conditions import Given, check_given, json_given, parse_conditions
 from tacit.cli.options import Json
-from tacit.cli.output import json_label, make_console, print_json, put
+from tacit.cli.output import echo, json_label, make_console, print_json, put
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import contingency_grid, contingency_title, interval, occurring
 
@@ -59,7 +59,7 @@ def count(
         cells = [_json_cell([], total, *bounds)] if max([total, *bounds]) > 0 else []
         print_json(_json_object([], query, total, cells))
     else:
-        typer.echo(interval(total, *bounds))
+        echo(interval(total, *bounds))
 
 
 def _count_query(counter: Counter | PartitionedTable, query: dict[str, Any]) -> list[int | float]:

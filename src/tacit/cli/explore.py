@@ -11,7 +11,7 @@ import typer
 
 import tacit
 from tacit.cli.options import Target, output_option
-from tacit.cli.output import working
+from tacit.cli.output import echo, working
 from tacit.cli.reading import Source, reads_file
 from tacit.errors import FileError, InputError
 
@@ -95,8 +95,8 @@ def explore(
     from tacit.explore.server import Server
 
     server = Server(explorer, port)
-    typer.echo(f"{server.url}")
-    typer.echo("Ctrl-C ends it.", err=True)
+    echo(f"{server.url}")
+    echo("Ctrl-C ends it.", err=True)
     server.run(browser=browser)
 
 
@@ -107,7 +107,7 @@ def _write(explorer: Explorer, output: Path, max_records: int | None) -> None:
 
     with working(f"writing {output}"):
         size = write_page(explorer, output, max_records)
-    typer.echo(f"{output}: {human_bytes(size)}, {explorer.views.n_records:,} records")
+    echo(f"{output}: {human_bytes(size)}, {explorer.views.n_records:,} records")
 
 
 def _table(source: Source) -> tacit.Table:

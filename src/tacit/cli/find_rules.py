@@ -10,7 +10,7 @@ import typer
 import tacit
 from tacit.cli.conditions import parse_label
 from tacit.cli.options import Json, Top, output_option
-from tacit.cli.output import json_label, make_console, print_json, put, working
+from tacit.cli.output import echo, json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import number, rules_grid
 from tacit.cli.writing import check_target, write_frame
@@ -114,7 +114,7 @@ def find_rules(
         )
         put(console, rules_grid(finder.rules_))
     else:
-        typer.echo(f"{output}: {len(finder.rules_)} rules")
+        echo(f"{output}: {len(finder.rules_)} rules")
 
 
 def _lengths(text: str) -> tuple[int, int]:

@@ -13,7 +13,7 @@ import typer
 import tacit
 from tacit.cli.bayes_net_texts import join_names
 from tacit.cli.conditions import parse_given
-from tacit.cli.output import working
+from tacit.cli.output import echo, working
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def fit_itemsets(finder: FrequentItemsets, table: Table | PartitionedTable) -> N
         except InputError as error:
             raise InputError(_as_options(str(error))) from None
     for text in dict.fromkeys(str(note.message) for note in noted):
-        typer.echo(f"warning: {text}", err=True)
+        echo(f"warning: {text}", err=True)
 
 
 def _as_options(problem: str) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from tacit.cli.itemset_options import (
     ItemsetOptions,
     fit_itemsets,
@@ -14,7 +12,7 @@ from tacit.cli.itemset_options import (
     read_items,
 )
 from tacit.cli.options import Json, Outputs, Top, written_option
-from tacit.cli.output import json_rows, make_console, print_json, print_written, put, working
+from tacit.cli.output import echo, json_rows, make_console, print_json, print_written, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import listing_grid
 from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
@@ -116,7 +114,7 @@ def _forecast(finder: FrequentItemsets, table: Any, json: bool) -> None:
     if json:
         print_json(told._asdict())
     else:
-        typer.echo(f"{told.n_itemsets:,} itemsets, {human_bytes(told.n_bytes)}")
+        echo(f"{told.n_itemsets:,} itemsets, {human_bytes(told.n_bytes)}")
 
 
 def _as_json(finder: FrequentItemsets, top: int | None) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from tacit.progress import Notes, show_notes
+from tacit.terminal import STEERING, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
 
     import polars as pl
     from rich.console import RenderableType
+    from rich.text import Text
 
     from tacit.schema import Label
 
 __all__ = [
+    "echo",
     "json_label",
     "json_rows",
     "json_text",
@@ -37,9 +40,25 @@ __all__ = [
 _UNLIMITED = 10_000  # so that a pipe gets each row of a table in one line
 
 
+class _Plain(Console):
+    """Prints names and labels as they are, with what would steer a terminal spelt out."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(markup=False, emoji=False, highlight=False, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return a text to print, as everything that is laid out comes by here."""
+        return super().render_str(visible(text), **options)
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Print a line, with what would steer a terminal spelt out."""
+    typer.echo(visible(text), err=err)
+
+
 def make_console(*, piped_width: int = _UNLIMITED) -> Console:
     """Return a console on stdout that prints names and labels as they are."""
-    console = Console(markup=False, emoji=False, highlight=False)
+    console = _Plain()
     if not console.is_terminal:
         console.width = piped_width
     return console
@@ -68,8 +87,9 @@ def print_json(data: Any) -> None:
 
 
 def json_text(data: Any) -> str:
-    """Return JSON as it is printed."""
-    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    """Return JSON as it is printed; what would steer a terminal is in escapes of JSON."""
+    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+    return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
 def json_rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
@@ -93,7 +113,7 @@ class _Notes(Notes):
     def say(self, message: str) -> None:
         """Print it as a note."""
         message = message.replace("set discretise= or kinds=", "set --discretise or --kinds")
-        typer.echo(f"note: {message}", err=True)
+        echo(f"note: {message}", err=True)
 
 
 def notes_shown() -> AbstractContextManager[None]:
@@ -103,5 +123,5 @@ def notes_shown() -> AbstractContextManager[None]:
 
 def working(message: str) -> AbstractContextManager[Any]:
     """Show on stderr that something is going on, if someone is looking."""
-    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+    console = _Plain(stderr=True)
     return console.status(message) if console.is_terminal else nullcontext()

@@ -12,7 +12,7 @@ import typer
 import tacit
 from tacit.cli.labelled import Labelled
 from tacit.cli.options import Json, Outputs, RandomState, Test, TestFraction, Top
-from tacit.cli.output import json_label, make_console, print_json, print_written, put, working
+from tacit.cli.output import echo, json_label, make_console, print_json, print_written, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid, score_rows
 from tacit.cli.rule_options import RuleOptions
@@ -127,7 +127,7 @@ def _hint_at_numbers(records: Labelled) -> None:
         return
     n_classes = records.y.n_unique()
     if n_classes > _MANY_CLASSES:
-        typer.echo(
+        echo(
             f"{records.y.name} has {n_classes:,} classes, all numbers; --regress predicts numbers",
             err=True,
         )

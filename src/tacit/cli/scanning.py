@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from glob import has_magic
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 import tacit
+from tacit.cli.output import echo
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
@@ -80,4 +79,4 @@ class Scans:
             with tacit.scale.on_dask(self.dask):
                 yield
         for table in self._opened:
-            typer.echo(table.cost.line(), err=True)
+            echo(table.cost.line(), err=True)

@@ -53,7 +53,11 @@ def list_files(paths: Any) -> list[str]:
         if Path(path).exists() or not glob.has_magic(path):
             files.append(path)
             continue
-        matching = sorted(p for p in glob.glob(path, recursive=True) if Path(p).is_file())  # noqa: PTH207
+        matching = sorted(glob.glob(path, recursive=True))  # noqa: PTH207
+        for match in matching:
+            if not Path(match).exists():  # one that is passed over would be missing data
+                raise FileError(match, f"matches {path!r}, but is a link to what is not there")
+        matching = [match for match in matching if Path(match).is_file()]
         if not matching:
             raise InputError(f"paths: no file matches {path!r}")
         files += matching

@@ -25,6 +25,7 @@ import polars as pl
 
 from tacit.errors import FileError, InputError
 from tacit.forks import check_fork
+from tacit.machine import available_memory, human_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,6 +39,7 @@ __all__ = [
     "naming",
     "on_disk",
     "opened",
+    "read_whole",
     "uncompressed_name",
 ]
 
@@ -53,6 +55,9 @@ _MAGIC = {
     b"\x28\xb5\x2f\xfd": "zstd",
     b"PK\x03\x04": "zip",
 }
+_CHUNK = 1 << 22  # bytes that are decompressed at a time
+_KEPT_FREE = 0.05  # of the disk, whatever a file says
+_COPIES = 8  # bytes, text and what it says take so many times what is read
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, struct.error)
 
 
@@ -168,6 +173,23 @@ def opened(path: PathLike) -> Iterator[IO[bytes]]:
         yield stream
 
 
+def read_whole(path: PathLike) -> bytes:
+    """Return all of a file, decompressed, as long as memory has room for what is made of it."""
+    parts, size = [], 0
+    with naming(path), opened(path) as stream:
+        while data := stream.read(_CHUNK):
+            parts.append(data)
+            size += len(data)
+            room = available_memory()
+            if room is not None and _COPIES * size > room:
+                raise FileError(
+                    path,
+                    f"holds more than {human_bytes(size)}, decompressed, of which "
+                    f"{human_bytes(room)} of free memory cannot hold {_COPIES} copies",
+                )
+    return b"".join(parts)
+
+
 @contextmanager
 def on_disk(path: PathLike) -> Iterator[Path]:
     """Give a file that is not compressed: itself, or a temporary one that goes away."""
@@ -177,7 +199,15 @@ def on_disk(path: PathLike) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="tacit-") as folder:
         plain = Path(folder) / "plain"
         with opened(path) as source, plain.open("wb") as target:
-            shutil.copyfileobj(source, target, 1 << 20)
+            while data := source.read(_CHUNK):
+                disk = shutil.disk_usage(folder)
+                if disk.free < disk.total * _KEPT_FREE + len(data):
+                    raise FileError(
+                        path,
+                        f"takes more than {human_bytes(target.tell())} when it is decompressed, "
+                        f"and {human_bytes(disk.free)} are free in {tempfile.gettempdir()}",
+                    )
+                target.write(data)
         if plain.stat().st_size == 0:
             raise FileError(path, "is empty")
         yield plain

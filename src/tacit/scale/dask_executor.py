@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.errors import InputError
 from tacit.scale.cost import Cost
+from tacit.scale.dask_losses import LostWorkers, reaching
 from tacit.scale.dask_tasks import (
     Block,
     load_block,
@@ -57,7 +58,7 @@ class Dask(Executor):
     ----------
     client : distributed.Client
     timeout : float
-        Seconds to wait for a first worker.
+        Seconds to wait for a first worker, and for another when the last one was lost.
 
     Notes
     -----
@@ -77,7 +78,8 @@ class Dask(Executor):
 
     def threads(self, n_jobs: int) -> int:
         """Return how many threads the workers have."""
-        return sum(self.client.nthreads().values())
+        with reaching(self.client):
+            return sum(self.client.nthreads().values())
 
     def statistic_bytes(self, n_partitions: int) -> int | None:
         """Return how large a partial may be, by the smallest worker."""
@@ -140,30 +142,32 @@ class Dask(Executor):
         check_limit(partitions, min(limits, default=None), (_FAN_IN + 1) * result_bytes)
         kept = self._keep(partitions, sum(limits), threads)
         run = _Pass(self.client, partitions, threads, kept, asked)
-        try:
-            yield run
-        except BaseException:
-            run.forget_unloaded()
-            with suppress(Exception):  # the cluster may be what has failed
-                self.client.cancel(run.submitted, force=True)
-            raise
+        with reaching(self.client), LostWorkers(self.client, run.submitted, self.timeout):
+            try:
+                yield run
+            except BaseException:
+                run.forget_unloaded()
+                with suppress(Exception):  # the cluster may be what has failed
+                    self.client.cancel(run.submitted, force=True)
+                raise
 
     def _workers(self) -> dict[str, Any]:
         """Return what the scheduler says of its workers, once it has some of our version."""
         from distributed import TimeoutError as NoWorker
 
-        try:
-            self.client.wait_for_workers(1, timeout=self.timeout)
-        except NoWorker:
-            raise InputError(
-                f"cluster: no worker came to {self.client.scheduler.address} in "
-                f"{self.timeout:g} seconds"
-            ) from None
-        workers: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
-        new = [address for address in workers if address not in self._checked]
-        if new:
-            _check_versions(self.client, new)
-            self._checked.update(new)
+        with reaching(self.client):
+            try:
+                self.client.wait_for_workers(1, timeout=self.timeout)
+            except NoWorker:
+                raise InputError(
+                    f"cluster: no worker came to {self.client.scheduler.address} in "
+                    f"{self.timeout:g} seconds"
+                ) from None
+            workers: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
+            new = [address for address in workers if address not in self._checked]
+            if new:
+                _check_versions(self.client, new)
+                self._checked.update(new)
         return workers
 
     def _keep(self, partitions: Partitions, memory: int, n_threads: int) -> _Kept:
@@ -301,7 +305,8 @@ def on_dask(cluster: Any, *, timeout: float = 30.0) -> Iterator[Dask]:
     cluster : distributed.Client or str
         A client, or the address of a scheduler, such as "tcp://10.0.0.5:8786".
     timeout : float
-        Seconds to wait for the scheduler, and for its first worker.
+        Seconds to wait for the scheduler, for its first worker, and, when the last one was lost in
+        a pass, for another.
 
     Examples
     --------

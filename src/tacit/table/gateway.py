@@ -125,8 +125,8 @@ def check_sparse(
 
 def _as_type(indices: NDArray[Any], *types: str) -> NDArray[Any]:
     """Return indices as one of the types that the kernel takes."""
-    fine = indices.dtype.name in types
-    return np.ascontiguousarray(indices if fine else indices.astype(np.int64))
+    fine = indices.dtype.name in types and indices.dtype.isnative
+    return np.require(indices if fine else indices.astype(np.int64), None, ["C", "ALIGNED"])
 
 
 def check_stored(schema: Schema, indptr: NDArray[Any], values: NDArray[Any], where: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from tacit.table.gateway import check_codes, check_size, check_sparse
 from tacit.table.recode import restore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -62,9 +63,9 @@ def _store_ones(names: Sequence[str], data: Any, defaults: Any, boolean: bool) -
         return None
     indptr, indices, ones = data.indptr, data.indices, data.data
     same_type = indptr.dtype == indices.dtype and indices.dtype in (np.int32, np.int64)
-    contiguous = indptr.flags.c_contiguous and indices.flags.c_contiguous
-    equally_long = len(indptr) == m + 1 and len(ones) == len(indices)
-    if not (same_type and contiguous and equally_long and (ones == 1).all()):
+    fine = all(a.ndim == 1 and a.flags.c_contiguous and a.flags.aligned for a in (indptr, indices))
+    equally_long = len(indptr) == m + 1 and ones.shape == indices.shape
+    if not (same_type and fine and equally_long and (ones == 1).all()):
         return None
     counts = _core.count_presence(indptr, indices, n)
     if counts is None:  # there is something to sort, to add up or to refuse
@@ -164,22 +165,58 @@ def sparse_numbers(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[
 
 def sorted_columns(data: Any) -> Any:
     """Return a sparse array as CSC with sorted columns; `data` itself stays as it is."""
-    _check_structure(data)
-    return _canonical(data, data.tocsc())
+    with _converting(data):
+        converted = _sound(data).tocsc()
+    return _canonical(data, converted)
 
 
 def _sorted_rows(data: Any) -> Any:
     """Return a sparse array as CSR with sorted rows; `data` itself stays as it is."""
-    _check_structure(data)
-    return _canonical(data, data.tocsr())
+    with _converting(data):
+        converted = _sound(data).tocsr()
+    return _canonical(data, converted)
 
 
-def _check_structure(data: Any) -> None:
-    """Check a sparse array as it stands: conversion would follow a bad index anywhere."""
+@contextmanager
+def _converting(data: Any) -> Iterator[None]:
+    """Name the data where SciPy cannot convert what it would not have made itself."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (TypeError, ValueError, IndexError) as error:
+        raise InputError(f"data: this {data.format} array cannot be converted: {error}") from error
+
+
+def _sound(data: Any) -> Any:
+    """Check a sparse array as it stands: conversion would follow a bad index anywhere.
+
+    Arrays of the other byte order, which SciPy does not convert, and arrays that are not aligned,
+    as kernels want them, are copied.
+    """
+    if data.dtype.kind not in "biufc":  # which SciPy refuses to convert
+        raise InputError(f"data must hold numbers, got {data.dtype}")
     if data.format == "coo":
         _check_coo(data)
+        if not all(map(_is_plain, (*data.coords, data.data))):
+            coords = tuple(map(_plain, data.coords))
+            return type(data)((_plain(data.data), coords), shape=data.shape)
     elif data.format in ("csr", "csc", "bsr"):
         _check_compressed(data)
+        arrays = (data.data, data.indices, data.indptr)
+        if not all(map(_is_plain, arrays)):
+            return type(data)(tuple(map(_plain, arrays)), shape=data.shape)
+    elif data.format == "dia" and not _is_plain(data.data):
+        return type(data)((_plain(data.data), data.offsets), shape=data.shape)
+    return data
+
+
+def _is_plain(array: NDArray[Any]) -> bool:
+    return array.dtype.isnative and array.flags.aligned
+
+
+def _plain(array: NDArray[Any]) -> NDArray[Any]:
+    return np.require(array, array.dtype.newbyteorder("="), ["ALIGNED"])
 
 
 def _canonical(data: Any, compressed: Any) -> Any:
@@ -213,6 +250,9 @@ def _without_zeros(
 
 
 def _check_compressed(data: Any) -> None:
+    wanted = 3 if data.format == "bsr" else 1
+    if data.data.ndim != wanted:
+        raise InputError(f"data: its data must be {wanted}-dimensional, got {data.data.ndim}")
     height, width = data.blocksize if data.format == "bsr" else (1, 1)
     major, minor = data.shape[0] // height, data.shape[1] // width
     if data.format == "csc":
@@ -230,6 +270,13 @@ def _check_compressed(data: Any) -> None:
 
 def _check_coo(data: Any) -> None:
     row, col = (np.asarray(a) for a in data.coords)
+    for name, array in (("row", row), ("column", col), ("data", data.data)):
+        if array.shape != (len(data.data),):
+            raise InputError(
+                f"data: {name} of COO has shape {array.shape} for {len(data.data)} values"
+            )
+        if name != "data" and array.dtype.kind not in "iu":
+            raise InputError(f"data: {name} indices must be integers, got {array.dtype}")
     for name, index, size in (("row", row, data.shape[0]), ("column", col, data.shape[1])):
         wrong = (index < 0) | (index >= size)
         if wrong.any():

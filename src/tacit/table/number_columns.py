@@ -90,7 +90,7 @@ def matrix_columns(given: Any) -> NumberColumns:
     check_size(*given.shape)
     if is_sparse(given):
         return _sparse_columns(given)
-    values = np.ascontiguousarray(given.T, dtype=np.float64)
+    values = np.require(given.T, np.float64, ["C", "ALIGNED"])
     refuse_numbers(values.T, missing=True)
     return _all_listed(values)
 

@@ -360,7 +360,7 @@ def _array(given: Any) -> Any:
     """Return an array of finite numbers, or a sound CSR array."""
     kept = given.dtype if given.dtype in (np.float32, np.float64) else np.float64
     if not is_sparse(given):
-        numbers = np.ascontiguousarray(given, dtype=kept)
+        numbers = np.require(given, kept, ["C", "ALIGNED"])
         refuse_numbers(numbers)
         return numbers
     try:

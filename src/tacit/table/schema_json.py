@@ -7,10 +7,11 @@ import json
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from tacit.errors import InputError
 from tacit.schema import KINDS, Label, Labels, Schema
-from tacit.schema.types import parse_type
+from tacit.schema.types import label_series, parse_type
 from tacit.table.discretise import Edges, bin_labels, text_labels
 
 __all__ = ["pack_schema", "schema_from_json", "schema_to_json", "unpack_schema", "write_json"]
@@ -51,7 +52,7 @@ def _pack_labels(labels: Labels) -> dict[str, Any]:
     return packed
 
 
-def _unpack_labels(packed: Any) -> Labels:
+def _unpack_labels(packed: Any, typed: bool) -> Labels:
     items, dtype = [_unpack(x) for x in packed["items"]], str(packed["dtype"])
     parse_type(dtype)
     kind = packed.get("kind")
@@ -71,6 +72,11 @@ def _unpack_labels(packed: Any) -> Labels:
         numbers = np.array(items[: labels.missing], kind_of[dtype[0]])
         if numbers.tolist() == items[: labels.missing] and (numbers[1:] > numbers[:-1]).all():
             return Labels.of_numbers(numbers, dtype, missing=items[-1] is None, kind=kind)
+    try:
+        if typed:
+            label_series(labels)  # which refuses labels of another type
+    except (TypeError, pl.exceptions.PolarsError):
+        raise ValueError(f"a column has labels that are not of the type {dtype}") from None
     return labels
 
 
@@ -90,10 +96,13 @@ def pack_schema(schema: Schema) -> dict[str, Any]:
     }
 
 
-def unpack_schema(content: Any) -> Schema:
-    """Read what :func:`pack_schema` returned, and believe none of it unchecked."""
+def unpack_schema(content: Any, *, typed: bool = True) -> Schema:
+    """Read what :func:`pack_schema` returned, and believe none of it unchecked.
+
+    Labels are of the type that their column has if it is `typed`; classes, for one, are not.
+    """
     try:
-        sets = [_unpack_labels(packed) for packed in content["sets"]]
+        sets = [_unpack_labels(packed, typed) for packed in content["sets"]]
         names = content["names"]
         labels = [sets[k] for k in content["labels"]]
         defaults = content["defaults"]

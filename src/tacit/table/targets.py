@@ -433,7 +433,8 @@ def unpack_classes(facts: dict[str, Any]) -> NDArray[Any]:
     >>> unpack_classes(pack_classes(days)).dtype
     dtype('<M8[D]')
     """
-    items, dtype = unpack_schema(facts["classes"]).labels[0].items, facts["class_type"]
+    (labels,) = unpack_schema(facts["classes"], typed=False).labels
+    items, dtype = labels.items, facts["class_type"]
     if dtype is None:
         return class_labels(items)
     kind = np.dtype(str(dtype))

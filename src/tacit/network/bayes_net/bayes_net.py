@@ -12,6 +12,7 @@ from sklearn.base import clone
 from tacit import store
 from tacit.errors import InputError, refuse_partitions
 from tacit.estimator import open_path
+from tacit.io.opening import read_whole
 from tacit.machine import check_int
 from tacit.network.bayes_net.definition import (
     check_labels,
@@ -402,7 +403,7 @@ class BayesNet(NetEstimator):
         ----------
         path : path-like
         """
-        return cls._from_parsed(read_xmlbif_bytes(path, files.read_bytes(path)))
+        return cls._from_parsed(read_xmlbif_bytes(path, read_whole(path)))
 
     @classmethod
     def _from_parsed(cls, net: ParsedNet) -> Self:
@@ -430,5 +431,5 @@ class BayesNet(NetEstimator):
             if scores.dtype != np.float64 or scores.shape != (len(net.schema_),):
                 raise InputError("it has not a score for each column")
             facts = rename_parameters(store.read_json(state["report"]), _EARLIER)
-            net.learning_ = Learning(**facts, family_scores=scores, trace=[])
+            net.learning_ = Learning.of_facts(facts, scores)
         return net

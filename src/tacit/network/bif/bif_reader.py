@@ -7,7 +7,6 @@ label slowest.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.errors import InputError
+from tacit.machine import check_fits
 from tacit.network.bayes_net.definition import fix_rows
 from tacit.network.bayes_net.graph import cycle_text, find_cycle
 from tacit.network.bif.bif_scanner import Scanner, split_names
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["ParsedNet", "read_bif_text"]
 
 _SIZE = re.compile(r"discrete\s*\[\s*(\d+)\s*\]\s*\Z")
+_MOST_CELLS = 2**31
 _ROW = re.compile(r"\s*\(([^()\"]*|(?:[^\"]|\"[^\"]*\")*?)\)([^;()\"]*);")
 
 
@@ -182,10 +183,7 @@ def _read_rows(
     """Return a table of rows; each is checked, and so is that none is missing."""
     sizes = [len(parent.labels) for parent in parents]
     n_rows, arity = math.prod(sizes), len(variable.labels)
-    if n_rows * arity > 2**31:
-        scanner.fail(
-            f"the table of {variable.name!r} would have {n_rows * arity:,} cells", variable.asked
-        )
+    _check_room(scanner, variable, n_rows, arity)
     table = np.full((n_rows, arity), np.nan)
     offsets = np.full(n_rows, variable.asked)  # where each row comes from, for complaints
     default: tuple[NDArray[np.float64], int] | None = None
@@ -232,6 +230,23 @@ def _read_rows(
         held = _held(parents, sizes, row)
         scanner.fail(f"the row of {variable.name!r}{held} {problem}", int(offsets[row]))
     return table
+
+
+def _check_room(scanner: Scanner, variable: _Variable, n_rows: int, arity: int) -> None:
+    """Refuse a table that this text cannot fill, or that memory cannot hold, before it is made."""
+    what = f"the table of {variable.name!r}"
+    if n_rows * arity > _MOST_CELLS:
+        scanner.fail(f"{what} would have more than {_MOST_CELLS:,} cells", variable.asked)
+    begin = scanner.offset
+    given = scanner.until("}", f"the probabilities of {variable.name!r}")
+    scanner.offset = begin
+    # Each row takes a letter at least. Of fewer rows, those that are missing are looked for.
+    if n_rows > max(len(given), 1 << 16) and "default" not in given:
+        scanner.fail(f"{what} has {n_rows:,} rows, of which nearly all are missing", variable.asked)
+    try:
+        check_fits(n_rows * (16 * arity + 24), what, "its column has too many parents")
+    except InputError as error:
+        scanner.fail(str(error), variable.asked)
 
 
 def _held(parents: list[_Variable], sizes: list[int], row: int) -> str:
@@ -328,5 +343,5 @@ def _apply(note: str, name: str, labels: Labels) -> tuple[str, Labels]:
     """Return the names that a note keeps, if it is one and still fits what the file says."""
     try:
         return read_note(note, name, labels)
-    except (InputError, ValueError, KeyError, TypeError, AttributeError, json.JSONDecodeError):
+    except (InputError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return name, labels

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import FileError
-from tacit.io.opening import naming, opened
+from tacit.io.opening import read_whole
 from tacit.writing import written_whole
 
 if TYPE_CHECKING:
     import os
 
-__all__ = ["format_of", "read_bytes", "read_text", "write_text"]
+__all__ = ["format_of", "read_text", "write_text"]
 
 _FORMATS = {".bif": "bif", ".xml": "xmlbif", ".xmlbif": "xmlbif", ".bifxml": "xmlbif"}
 
@@ -29,15 +29,9 @@ def format_of(path: str | os.PathLike[str]) -> str | None:
     return _FORMATS.get(suffix.lower())
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return all of a file, decompressed."""
-    with naming(path), opened(path) as stream:
-        return stream.read()
-
-
 def read_text(path: str | os.PathLike[str]) -> str:
     """Return the text of a file: UTF-8, or else what old programs write."""
-    data = read_bytes(path)
+    data = read_whole(path)
     if b"\0" in data:
         raise FileError(path, "is no text")
     try:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["read_xmlbif_bytes", "xmlbif_text"]
 
 _SIGN = "tacit = "
+_MOST_CELLS = 2**31
+_NO_NOTE = (InputError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 # A carriage return alone becomes a line feed where XML is read.
 _NO_XML = re.compile("[^\t\n -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
@@ -169,6 +171,8 @@ class _Reader:
         line = tables[0].line
         arity = len(self.labels[self.names.index(name)])
         n_cells = math.prod(len(self.labels[p]) for p in given) * arity
+        if n_cells > _MOST_CELLS:
+            self.fail(line, f"the table of {name!r} would have more than {_MOST_CELLS:,} cells")
         parts = tables[0].text.replace(",", " ").split()
         if len(parts) != n_cells:
             self.fail(line, f"{n_cells} probabilities of {name!r} are expected, got {len(parts)}")
@@ -197,7 +201,7 @@ def _kept(element: _Element, name: str, outcomes: list[str]) -> tuple[str, Label
         if note.text.startswith(_SIGN):
             try:
                 (column,) = unpack_schema(json.loads(note.text.removeprefix(_SIGN)))
-            except (InputError, ValueError, KeyError, TypeError, AttributeError):
+            except _NO_NOTE:
                 continue
             if _outcomes(column.labels) == outcomes:
                 fits = column.name.strip().rstrip("_") == name.rstrip("_")

@@ -38,6 +38,13 @@ __all__ = [
 ]
 
 
+_TYPES: dict[str, tuple[type, ...]] = {  # of what is no number
+    "criterion": (str,),
+    "upper_bound": (int, float, type(None)),
+    **dict.fromkeys(("interrupted", "out_of_time", "proven"), (bool,)),
+}
+
+
 @dataclass(frozen=True)
 class Learning:
     """How a net came about.
@@ -87,6 +94,15 @@ class Learning:
     n_passes: int = 0
     upper_bound: float | None = None
     proven: bool = False
+
+    @classmethod
+    def of_facts(cls, facts: dict[str, Any], family_scores: NDArray[np.float64]) -> Learning:
+        """Return what a file says of a search, after checking that each fact is of its type."""
+        for name, value in facts.items():
+            kinds = _TYPES.get(name, (int, float))
+            if type(value) not in kinds:
+                raise InputError(f"the {name} of its report is {value!r}")
+        return cls(**facts, family_scores=family_scores, trace=[])
 
     @property
     def gap(self) -> float | None:
