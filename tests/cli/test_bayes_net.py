@@ -225,3 +225,96 @@ def test_a_damaged_partition_is_named(run, wet_parts, tmp_path):
     result = run("bayes-net", tmp_path / "*.parquet")
     assert result.exit_code == 1
     assert "b.parquet" in result.stderr
+
+
+def test_how_sure_arcs_are(run, wet, wet_file, tmp_path):
+    options = ["--algorithm", "climb", "--n-restarts", 0, "--n-bootstrap", 12, "--threshold", 0.5]
+    outputs = [tmp_path / name for name in ("net.bif", "arcs.csv", "arcs.svg", "net.tacit")]
+    written = [word for path in outputs for word in ("-o", path)]
+    table = tacit.read(wet_file)
+    net = BayesNet(algorithm="climb", n_restarts=0, random_state=0)
+    strengths = net.arc_strengths(table, n_bootstrap=12)
+    averaged = strengths.averaged_net(table, 0.5)
+    printed = json.loads(run("bayes-net", wet_file, *options, "--json").stdout)
+    assert printed["strengths"] == strengths.to_frame().to_dicts()
+    assert printed["threshold"] == strengths.threshold
+    assert {(arc["from"], arc["to"]) for arc in printed["arcs"]} == set(averaged.arcs_)
+    assert printed["score"] is None
+    result = run("bayes-net", wet_file, *options, *written)
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["from", "to", "strength", "direction", "essential"] in lines
+    assert BayesNet.read_bif(outputs[0]).arcs_ == averaged.arcs_
+    assert tacit.read(outputs[1]).n_records == strengths.to_frame().height
+    assert outputs[2].read_text("utf-8") == strengths.to_svg(0.5)
+    assert tacit.load(outputs[3]) == averaged
+
+
+def test_wrong_options_of_the_bootstrap(run, wet_file, bif, wet_parts):
+    refused = run("bayes-net", wet_file, "--threshold", 0.5)
+    assert "--threshold: give --n-bootstrap" in refused.stderr
+    for option, value in (("--n-bootstrap", 5), ("--n-restarts", 0)):
+        refused = run("bayes-net", bif, option, value)
+        assert f"{option}: {bif} holds a net" in refused.stderr
+    refused = run("bayes-net", wet_parts / "wet-*.parquet", "--n-bootstrap", 2)
+    assert "arc_strengths needs all records on one machine" in refused.stderr
+
+
+def test_asks_what_follows_from_doing(run, bif):
+    net = sprinkler()
+    options = [
+        "-q", "grass | do(sprinkler=on), rain=no", "--most-probable", "rain, sprinkler | grass=wet",
+        "--ask-next", "rain | do(sprinkler = off)", "--adjust", "sprinkler->grass", "--adjust",
+        "grass->rain",
+    ]  # fmt: skip
+    printed = json.loads(run("bayes-net", bif, *options, "--json").stdout)
+    (answer,) = printed["answers"]
+    done = net.query("grass", {"rain": "no"}, do={"sprinkler": "on"})
+    assert (answer["given"], answer["do"]) == ({"rain": "no"}, {"sprinkler": "on"})
+    assert answer["probabilities"][1]["probability"] == pytest.approx(done["wet"])
+    labels, score = net.most_probable({"grass": "wet"}, columns=["rain", "sprinkler"])
+    assert printed["most_probable"] == [
+        {"given": {"grass": "wet"}, "do": {}, "labels": labels, "log_probability": score}
+    ]
+    gains = net.value_of_information("rain", do={"sprinkler": "off"})
+    assert printed["value_of_information"] == [
+        {"given": {}, "do": {"sprinkler": "off"}, "target": "rain", "columns": gains.to_dicts()}
+    ]
+    assert printed["adjustment_sets"] == [
+        {"treatment": "sprinkler", "outcome": "grass", "columns": ["rain"]},
+        {"treatment": "grass", "outcome": "rain", "columns": None},
+    ]
+    text = run("bayes-net", bif, *options).stdout
+    assert f"given do(sprinkler = on), rain = no (probability {done.evidence:.4g}):" in text
+    assert f"most probable given grass = wet (log-probability {score:.4f}):" in text
+    assert "what says most of rain given do(sprinkler = off):" in text
+    assert "what sprinkler does to grass: adjust for rain\n" in text
+    assert "what grass does to rain: no columns to adjust for will do\n" in text
+
+
+def test_asks_with_what_is_likely(run, bif):
+    options = ["-q", "rain", "--likelihood", "grass: dry=1, wet = 4e0", "--json"]
+    (answer,) = json.loads(run("bayes-net", bif, *options).stdout)["answers"]
+    expected = sprinkler().query("rain", likelihood={"grass": {"dry": 1, "wet": 4}})
+    assert answer["probabilities"][1]["probability"] == pytest.approx(expected["yes"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--likelihood", "grass: dry=1, wet=4"], "there is no question that it is for"),
+        (["-q", "rain", "--likelihood", "grass"], "--likelihood: 'grass' is not COLUMN: LABEL"),
+        (["-q", "rain", "--likelihood", "grass: dry"], "--likelihood: 'grass: dry' is not COLUMN"),
+        (["-q", "rain", "--likelihood", "grass: d=1"], "--likelihood: column 'grass' has no label"),
+        (["-q", "rain", "--likelihood", "gras: d=1"], "--likelihood: there is no column 'gras'"),
+        (["-q", "rain", "--likelihood", "grass: dry=1"], "needs a number for every label"),
+        (["--ask-next", "rain, grass"], "--ask-next: name one column, not 2"),
+        (["--adjust", "rain"], "--adjust: 'rain' is not FROM->TO"),
+        (["--most-probable", "snow"], "--most-probable: there is no column 'snow'"),
+        (["-q", "rain | do(grass)"], "--query: 'grass' is not COLUMN=LABEL"),
+        (["-q", "rain | do(grass=blue)"], "column 'grass' has no label 'blue'"),
+    ],
+)
+def test_wrong_questions(run, bif, options, message):
+    refused = run("bayes-net", bif, *options)
+    assert refused.exit_code == 1
+    assert message in refused.stderr

@@ -9,11 +9,13 @@ from tacit.cli.output import json_label, put
 from tacit.cli.render import distribution_grid
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rich.console import Console
 
     from tacit.network import Distribution
 
-__all__ = ["Query", "answer_json", "print_answers"]
+__all__ = ["Query", "answer_json", "conditions_text", "print_answers"]
 
 Query = Annotated[
     list[str] | None,
@@ -30,22 +32,33 @@ def print_answers(console: Console, answers: list[Distribution]) -> None:
     """Print what is given and what follows, one answer after another."""
     for answer in answers:
         console.print()
-        if answer.given:
-            shown = ", ".join(
-                f"{name} = {'(missing)' if label is None else label}"
-                for name, label in answer.given.items()
-            )
-            console.print(f"given {shown} (probability {answer.evidence:.4g}):", soft_wrap=True)
+        if shown := conditions_text(answer.given, answer.do, answer.likelihood):
+            likely = f" (probability {answer.evidence:.4g})" if answer.given else ""
+            console.print(f"given {shown}{likely}:", soft_wrap=True)
         put(console, distribution_grid(answer))
+
+
+def conditions_text(
+    given: Mapping[str, Any], do: Mapping[str, Any], likelihood: Mapping[str, Any]
+) -> str:
+    """Return what an answer supposes."""
+    known, done = (
+        [f"{name} = {'(missing)' if label is None else label}" for name, label in codes.items()]
+        for codes in (given, do)
+    )
+    likely = [f"likelihood of {name}" for name in likelihood]
+    return ", ".join([*(f"do({text})" for text in done), *known, *likely])
 
 
 def answer_json(answer: Distribution) -> dict[str, Any]:
     """Return an answer as JSON has it."""
     *labels, numbers = answer.to_frame().iter_columns()
     rows = zip(*(column.to_list() for column in labels), strict=True)
+    done = {name: json_label(label) for name, label in answer.do.items()}
     return {
         "columns": list(answer.names),
         "given": {name: json_label(label) for name, label in answer.given.items()},
+        **({"do": done} if done else {}),
         "log_evidence": answer.log_evidence,
         "probabilities": [
             {"labels": [json_label(x) for x in row], "probability": p}

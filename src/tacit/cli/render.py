@@ -33,8 +33,10 @@ __all__ = [
     "facts_grid",
     "families_grid",
     "figures_grid",
+    "gains_grid",
     "interval",
     "items_grid",
+    "labels_grid",
     "likelihood_rows",
     "listing_grid",
     "measures_grid",
@@ -44,6 +46,7 @@ __all__ = [
     "rules_grid",
     "score_rows",
     "scores_grid",
+    "strengths_grid",
     "subsets_grid",
 ]
 
@@ -335,4 +338,32 @@ def families_grid(net: NetEstimator) -> Grid:
         parents = ", ".join(net.column_names_[p] for p in above)
         rows, arity = table.shape
         grid.add_row(column.name, parents, f"{arity:,}", f"{rows * (arity - 1):,}")
+    return grid
+
+
+def strengths_grid(strengths: pl.DataFrame) -> Grid:
+    """List how often nets of resampled records join two columns, and which way."""
+    grid = _grid(["from", "to"], ["strength", "direction", "essential"])
+    for *names, strength, direction, essential in islice(strengths.iter_rows(), _LONGEST):
+        grid.add_row(*names, f"{strength:.1%}", f"{direction:.1%}", f"{essential:.1%}")
+    if (more := strengths.height - _LONGEST) > 0:
+        grid.add_row(f"… and {more:,} more: ask for JSON")
+    return grid
+
+
+def labels_grid(labels: dict[str, Any]) -> Grid:
+    """List columns with a label each."""
+    grid = _grid(["column", "label"], [])
+    for name, label in labels.items():
+        grid.add_row(name, _show(label))
+    return grid
+
+
+def gains_grid(gains: pl.DataFrame) -> Grid:
+    """List columns by what they say of another one."""
+    grid = _grid(["column"], ["gain (nats)", "entropy left"])
+    for name, gain, entropy in islice(gains.iter_rows(), _LONGEST):
+        grid.add_row(name, f"{gain:.4f}", f"{entropy:.4f}")
+    if (more := gains.height - _LONGEST) > 0:
+        grid.add_row(f"… and {more:,} more: ask for JSON")
     return grid

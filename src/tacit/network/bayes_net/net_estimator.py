@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
+import polars as pl
 from sklearn.utils.validation import check_is_fitted
 
 from tacit import store
 from tacit.errors import InputError
+from tacit.network.bayes_net.adjustment import adjustment_set
 from tacit.network.bayes_net.equivalence import essential_graph, hamming_distance
 from tacit.network.bayes_net.graph import are_separated, markov_blanket, moral_edges
 from tacit.network.bayes_net.state import net_from_state, net_to_state
@@ -17,6 +19,7 @@ from tacit.network.bif import files
 from tacit.network.bif.bif_writer import bif_text
 from tacit.network.bif.xmlbif import xmlbif_text
 from tacit.network.density import DensityEstimator, probabilities
+from tacit.network.inference.asked import Suppositions
 from tacit.network.inference.evidence import check_columns
 from tacit.network.inference.records import Records, read_records
 from tacit.parameters import check_choice, plain_parameters
@@ -27,7 +30,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    import polars as pl
     from numpy.typing import NDArray
 
     from tacit.network.inference.distribution import Distribution
@@ -259,15 +261,148 @@ class NetEstimator(DensityEstimator):
     def _as_net(self) -> Net:
         return self._fitted()
 
-    def marginals(self, given: Mapping[Any, Any] | None = None) -> dict[str, Distribution]:
+    def query(
+        self,
+        columns: Any,
+        given: Mapping[Any, Any] | None = None,
+        *,
+        do: Mapping[Any, Any] | None = None,
+        likelihood: Mapping[Any, Mapping[Any, float]] | None = None,
+    ) -> Distribution:
+        """Return the joint distribution of some columns, given the values of others; exact.
+
+        Parameters
+        ----------
+        columns : str, int, or a sequence of them
+        given : mapping, optional
+            ``{column: label, …}``
+        do : mapping, optional
+            ``{column: label, …}`` that columns are set to, from outside: what they depend on no
+            longer matters. Only a net whose arcs are causes knows what follows from that.
+        likelihood : mapping, optional
+            ``{column: {label: number, …}, …}``: how probable what was seen of a column is, if it
+            has that label; for every label. Evidence that is not certain, also called soft or
+            virtual. Only the ratios of the numbers matter, but for `log_evidence`.
+        """
+        return self._fitted().query(columns, given, do, likelihood)
+
+    def marginals(
+        self,
+        given: Mapping[Any, Any] | None = None,
+        *,
+        do: Mapping[Any, Any] | None = None,
+        likelihood: Mapping[Any, Mapping[Any, float]] | None = None,
+    ) -> dict[str, Distribution]:
         """Return the distribution of each column that is not given, all at once; exact.
 
         Parameters
         ----------
         given : mapping, optional
             ``{column: label, …}``
+        do, likelihood : mapping, optional
+            As for :meth:`query`.
         """
-        return self._fitted().marginals(given)
+        return self._fitted().marginals(given, do, likelihood)
+
+    def most_probable(
+        self,
+        given: Mapping[Any, Any] | None = None,
+        *,
+        columns: Any = None,
+        do: Mapping[Any, Any] | None = None,
+        likelihood: Mapping[Any, Mapping[Any, float]] | None = None,
+    ) -> tuple[dict[str, Any], float]:
+        """Return the most probable record, and the logarithm of its probability in nats; exact.
+
+        Parameters
+        ----------
+        given : mapping, optional
+            ``{column: label, …}`` that the record has to have. Its probability is that of the
+            record with them, not divided by that of what is given.
+        columns : str, int, or a sequence of them, optional
+            The labels of these that are most probable together, whatever the others are: they are
+            summed over. That is not what the most probable record has, and may need much larger
+            tables; where they are too large, it is an error that says so.
+        do, likelihood : mapping, optional
+            As for :meth:`query`.
+        """
+        return self._fitted().most_probable(given, columns, do, likelihood)
+
+    def value_of_information(
+        self,
+        target: str | int,
+        given: Mapping[Any, Any] | None = None,
+        *,
+        columns: Any = None,
+        do: Mapping[Any, Any] | None = None,
+        likelihood: Mapping[Any, Mapping[Any, float]] | None = None,
+    ) -> pl.DataFrame:
+        """Return which columns to ask next to learn most of another: the best first; exact.
+
+        Parameters
+        ----------
+        target : str or int
+        given : mapping, optional
+            ``{column: label, …}`` that is known already.
+        columns : str, int, or a sequence of them, optional
+            Those that can be asked; by default all that are not given.
+        do, likelihood : mapping, optional
+            As for :meth:`query`.
+
+        Returns
+        -------
+        DataFrame
+            `column`, `gain`: how much less the entropy of the target is expected to be once the
+            column is known, in nats, and `entropy`: what is then left of it.
+        """
+        net = self._fitted()
+        position = self.schema_.position(target, "target")
+        supposed = Suppositions.of(self.schema_, given, do, likelihood)
+        if columns is None:
+            asked = [c for c in range(len(self.schema_)) if c not in {position, *supposed.fixed}]
+        else:
+            asked = check_columns(self.schema_, columns, "columns")
+        if position in supposed.fixed:
+            raise InputError(f"target: column {self.column_names_[position]!r} is known already")
+        for c in asked:
+            if c == position or c in supposed.fixed:
+                how = "the target" if c == position else "known already"
+                raise InputError(f"columns: column {self.column_names_[c]!r} is {how}")
+        entropy, gains = net.value_of_information(position, asked, supposed)
+        names = [self.column_names_[c] for c in asked]
+        order = sorted(range(len(asked)), key=lambda k: (-gains[k], names[k]))
+        return pl.DataFrame(
+            {
+                "column": pl.Series([names[k] for k in order], dtype=pl.String),
+                "gain": gains[order],
+                "entropy": entropy - gains[order],
+            }
+        )
+
+    def adjustment_set(
+        self, treatment: str | int, outcome: str | int, *, columns: Any = None
+    ) -> list[str] | None:
+        """Return the fewest columns to adjust for, by the back-door criterion; None if none do.
+
+        If arcs are causes, what the treatment does to the outcome follows from records in which
+        these columns are known: P(outcome | do(treatment)) is the mean of P(outcome | treatment,
+        columns) over P(columns). They are no descendants of the treatment, and block all ways that
+        begin with an arc into it. Of several smallest sets, it is the nearest to the outcome.
+
+        Parameters
+        ----------
+        treatment, outcome : str or int
+        columns : str, int, or a sequence of them, optional
+            Those that can be adjusted for, as they are measured; all by default.
+        """
+        one = self.schema_.position(treatment, "treatment")
+        other = self.schema_.position(outcome, "outcome")
+        if one == other:
+            raise InputError("outcome: it is the treatment")
+        every = range(len(self.schema_))
+        allowed = every if columns is None else check_columns(self.schema_, columns, "columns")
+        found = adjustment_set(self.parents_, one, other, set(allowed))
+        return None if found is None else [self.column_names_[c] for c in found]
 
     # Showing and keeping
 

@@ -40,6 +40,10 @@ class Distribution(Result):
         The natural logarithm of the probability of what is given; 0 if nothing is.
     given : dict of str to label
         The evidence.
+    do : dict of str to label
+        What columns were set to.
+    likelihood : dict of str to dict of label to float
+        The evidence that is not certain.
 
     Examples
     --------
@@ -60,6 +64,8 @@ class Distribution(Result):
     probabilities: NDArray[np.float64]
     log_evidence: float = 0.0
     given: dict[str, Any] = field(default_factory=dict)
+    do: dict[str, Any] = field(default_factory=dict)
+    likelihood: dict[str, dict[Any, float]] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -122,13 +128,19 @@ class Distribution(Result):
         )
         return frame.with_columns(pl.Series(name, self.probabilities.ravel()))
 
+    def _conditions(self) -> list[str]:
+        """Return what the answer is given, as people write it."""
+        known = [f"{name} = {_text(label)}" for name, label in self.given.items()]
+        done = [f"do({name} = {_text(label)})" for name, label in self.do.items()]
+        return [*done, *known, *(f"likelihood of {name}" for name in self.likelihood)]
+
     def _html(self) -> str:
         rows = [
             [*(_text(c.labels[k]) for c, k in zip(self.columns, cell, strict=True)),
              _number(float(self.probabilities[cell]))]
             for cell in islice(np.ndindex(*self.probabilities.shape), _LONGEST)
         ]  # fmt: skip
-        given = ", ".join(f"{name} = {_text(label)}" for name, label in self.given.items())
+        given = ", ".join(self._conditions())
         title = f"P({', '.join(self.names)}{' | ' + given if given else ''})"
         left = self.probabilities.size - len(rows)
         note = f"… and {left:,} more: see to_frame()" if left > 0 else ""

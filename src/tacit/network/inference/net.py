@@ -11,13 +11,15 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.machine import check_fits
 from tacit.network.bayes_net.graph import children_of
-from tacit.network.inference.evidence import check_columns, check_evidence, make_distribution
+from tacit.network.inference.asked import Suppositions
+from tacit.network.inference.elimination import most_probable_of
+from tacit.network.inference.evidence import check_columns, check_evidence
 from tacit.network.inference.junction import JunctionTree
 from tacit.network.inference.records import Records, make_table, row_blocks
 from tacit.network.inference.sampling import draw_codes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -51,35 +53,85 @@ class Net:
     def _junction_tree(self) -> JunctionTree:
         return JunctionTree(self.schema.arities, self.parents, self.tables)
 
-    def query(self, columns: Any, given: Mapping[Any, Any] | None) -> Distribution:
+    def query(
+        self, columns: Any, given: Any = None, do: Any = None, likelihood: Any = None
+    ) -> Distribution:
         """Return the joint distribution of some columns, given the values of others."""
+        positions = self._wanted(columns)
+        supposed = Suppositions.of(self.schema, given, do, likelihood)
+        self._refuse_fixed(positions, supposed)
+        cells = float(np.prod(self.schema.arities[positions].astype(np.float64)))
+        check_fits(int(16 * cells), "the distribution", "ask for fewer columns")
+        joint, log_evidence = supposed.tree(self).joint(positions, supposed.evidence)
+        return supposed.answer(positions, joint, log_evidence)
+
+    def marginals(
+        self, given: Any = None, do: Any = None, likelihood: Any = None
+    ) -> dict[str, Distribution]:
+        """Return the distribution of each column that is not given, all at once."""
+        supposed = Suppositions.of(self.schema, given, do, likelihood)
+        marginals, log_evidence = supposed.tree(self).marginals(supposed.evidence)
+        return {
+            name: supposed.answer([c], marginals[c], log_evidence)
+            for c, name in enumerate(self.schema.names)
+            if c not in supposed.fixed
+        }
+
+    def most_probable(
+        self, given: Any = None, columns: Any = None, do: Any = None, likelihood: Any = None
+    ) -> tuple[dict[str, Any], float]:
+        """Return the most probable record, or labels of some columns, and the log-probability."""
+        supposed = Suppositions.of(self.schema, given, do, likelihood)
+        n = len(self.schema)
+        if columns is None:
+            positions = list(range(n))
+            codes, score = supposed.tree(self).most_probable(supposed.evidence)
+            found = codes[:n].tolist()
+        else:
+            positions = self._wanted(columns)
+            self._refuse_fixed(positions, supposed)
+            net = supposed.net(self)
+            found, score = most_probable_of(positions, supposed.evidence, *net)
+            if score == -np.inf:
+                raise InputError("evidence: what is observed has probability zero")
+        labels = {
+            self.schema.names[c]: self.schema.labels[c][int(code)]
+            for c, code in zip(positions, found, strict=True)
+        }
+        return labels, float(score) + supposed.log_scale
+
+    def value_of_information(
+        self, target: int, columns: Sequence[int], supposed: Suppositions
+    ) -> tuple[float, NDArray[np.float64]]:
+        """Return the entropy of a column in nats, and by how much others are expected to lessen it.
+
+        That is their mutual information: with the target set to one label after the other, all
+        marginals at once say what is to be known of the columns.
+        """
+        tree, evidence = supposed.tree(self), supposed.evidence
+        before, _ = tree.marginals(evidence)
+        gains = np.zeros(len(columns))
+        chances = before[target]
+        for code in np.flatnonzero(chances > 0).tolist():
+            after, _ = tree.marginals({**evidence, target: code})
+            for k, c in enumerate(columns):
+                held = (after[c] > 0) & (before[c] > 0)
+                ratio = np.log(after[c][held] / before[c][held])
+                gains[k] += chances[code] * float(after[c][held] @ ratio)
+        entropy = -float(chances[chances > 0] @ np.log(chances[chances > 0]))
+        return entropy, np.clip(gains, 0.0, entropy)
+
+    def _wanted(self, columns: Any) -> list[int]:
         positions = check_columns(self.schema, columns, "columns")
         if not positions:
             raise InputError("columns: name at least one column")
-        evidence = check_evidence(self.schema, given)
-        known = [c for c in positions if c in evidence]
-        if known:
-            raise InputError(f"columns: column {self.schema.names[known[0]]!r} is given")
-        cells = float(np.prod(self.schema.arities[positions].astype(np.float64)))
-        check_fits(int(16 * cells), "the distribution", "ask for fewer columns")
-        joint, log_evidence = self._junction_tree.joint(positions, evidence)
-        return make_distribution(self.schema, positions, joint, log_evidence, evidence)
+        return positions
 
-    def marginals(self, given: Mapping[Any, Any] | None) -> dict[str, Distribution]:
-        """Return the distribution of each column that is not given, all at once."""
-        evidence = check_evidence(self.schema, given)
-        marginals, log_evidence = self._junction_tree.marginals(evidence)
-        return {
-            name: make_distribution(self.schema, [c], marginals[c], log_evidence, evidence)
-            for c, name in enumerate(self.schema.names)
-            if c not in evidence
-        }
-
-    def most_probable(self, given: Mapping[Any, Any] | None) -> tuple[dict[str, Any], float]:
-        """Return the most probable record, and the logarithm of its probability."""
-        codes, score = self._junction_tree.most_probable(check_evidence(self.schema, given))
-        labels = (known[int(k)] for known, k in zip(self.schema.labels, codes, strict=True))
-        return dict(zip(self.schema.names, labels, strict=True)), float(score)
+    def _refuse_fixed(self, positions: Sequence[int], supposed: Suppositions) -> None:
+        for position in positions:
+            if position in supposed.fixed:
+                how = "given" if position in supposed.given else "set by do"
+                raise InputError(f"columns: column {self.schema.names[position]!r} is {how}")
 
     def sample(
         self, n: int, given: Mapping[Any, Any] | None, generator: np.random.Generator

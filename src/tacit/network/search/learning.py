@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
     from tacit.table import Table
 
-__all__ = ["Learning", "arcs_to_parents", "check_arcs", "estimate_net", "learn_net"]
+__all__ = [
+    "Learning",
+    "arcs_to_parents",
+    "check_arcs",
+    "estimate_net",
+    "learn_net",
+    "search_settings",
+]
 
 
 _TYPES: dict[str, tuple[type, ...]] = {  # of what is no number
@@ -121,14 +128,7 @@ def learn_net(table: Table | PartitionedTable, net: BayesNet) -> tuple[Net, Lear
     """Find a structure with the settings of an estimator, and estimate its tables."""
     begin = perf_counter()
     check_prior(net.parameters, net.prior_weight)
-    same = ("criterion", "algorithm", "n_restarts", "max_parents", "prior_weight", "start", "tabu",
-            "n_walks", "swaps", "missing", "max_seconds", "random_state", "n_jobs",
-            "verbose")  # fmt: skip
-    settings = SearchSettings(
-        required=check_arcs(table.schema, net.required, "required"),
-        forbidden=check_arcs(table.schema, net.forbidden, "forbidden"),
-        **{name: getattr(net, name) for name in same},
-    )
+    settings = search_settings(table, net)
     result = find_structure(table, settings)
     learnt = estimate_net(table, result.parents, net)
     learning = Learning(
@@ -149,6 +149,18 @@ def learn_net(table: Table | PartitionedTable, net: BayesNet) -> tuple[Net, Lear
         proven=bool(result.proven),
     )
     return learnt, learning
+
+
+def search_settings(table: Table | PartitionedTable, net: BayesNet) -> SearchSettings:
+    """Return what an estimator says of the search, arcs by the positions of a table's columns."""
+    same = ("criterion", "algorithm", "n_restarts", "max_parents", "prior_weight", "start", "tabu",
+            "n_walks", "swaps", "missing", "max_seconds", "random_state", "n_jobs",
+            "verbose")  # fmt: skip
+    return SearchSettings(
+        required=check_arcs(table.schema, net.required, "required"),
+        forbidden=check_arcs(table.schema, net.forbidden, "forbidden"),
+        **{name: getattr(net, name) for name in same},
+    )
 
 
 def estimate_net(table: Table | PartitionedTable, parents: Parents, net: BayesNet) -> Net:

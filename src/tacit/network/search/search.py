@@ -16,7 +16,7 @@ from tacit.network.parameters.estimate import MOST_PRIOR_WEIGHT
 from tacit.network.search.family_counts import Fetcher, unknown_codes
 from tacit.parameters import check_choice, check_flag, check_number, make_generator
 from tacit.progress import show_progress
-from tacit.table import Table
+from tacit.table import Table, recode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -361,8 +361,8 @@ def _repeated(table: Table) -> Table:
     bare = table.with_weights(None)
     few = 0 < weights.sum() <= _MOST_REPEATED * len(table) and weights.max() <= _MOST_WEIGHT
     if few and (weights == np.floor(weights)).all():
-        times = range(int(weights.max()))
-        return Table.concat([bare.take(np.flatnonzero(weights > k)) for k in times])
+        rows = np.repeat(np.arange(len(table)), weights.astype(np.int64))
+        return Table._of(recode.take_records(bare, rows))
     held = np.flatnonzero(weights)
     return table if len(held) in (0, len(table)) else bare.take(held).with_weights(weights[held])
 
