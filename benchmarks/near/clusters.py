@@ -164,7 +164,7 @@ def row(name: str, n: int, peer: str, found: Any, ours: Any) -> tuple[str, ...]:
     same = adjusted_rand_score(ours[2], labels)
     return (
         name, f"{n:,}", peer, milliseconds(seconds), f"{seconds / ours[0]:.1f}×",
-        human_bytes(n_bytes), f"{labels.max() + 1:,}", f"{(labels < 0).mean():.1%}",
+        human_bytes(max(n_bytes, 0)), f"{labels.max() + 1:,}", f"{(labels < 0).mean():.1%}",
         "1" if same == 1 else f"{same:.4f}",
     )  # fmt: skip
 
