@@ -28,7 +28,7 @@ STEP, RATE, PATIENCE = 250, 0.05, 3  # records, learning rate of Adam, epochs wi
 class Learner(NamedTuple):
     """How circuits are learnt, and with what settings, from quick to slow: the time is limited."""
 
-    library: str
+    package: str
     learn: Callable[..., Iterator[Any]]  # circuits, each better or for other settings
     settings: list[dict[str, Any]]
 
@@ -170,7 +170,7 @@ def main() -> None:
             arrays[part].astype(np.float32) for part in ("train", "valid", "test")
         )
     learner = LEARNERS[asked["learner"]]
-    if learner.library == "spflow":
+    if learner.package == "spflow":
         import torch
 
         torch.set_num_threads(1)

@@ -29,8 +29,8 @@ class Result(NamedTuple):
 
 
 def python(learner: str) -> Path:
-    """Return the interpreter that has the library of a learner."""
-    return ROOT / f".venv-{LEARNERS[learner].library}" / "bin" / "python"
+    """Return the interpreter that has the package of a learner."""
+    return ROOT / f".venv-{LEARNERS[learner].package}" / "bin" / "python"
 
 
 def at_hand() -> list[str]:

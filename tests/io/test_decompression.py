@@ -26,3 +26,13 @@ def test_a_disk_is_never_filled(tmp_path, monkeypatch, free):
     with pytest.raises(tacit.FileError, match=r"data\.parquet\.gz: takes more than .* when it is"):
         tacit.read(path)
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_large_disk_may_be_nearly_full(tmp_path, monkeypatch):
+    path = tmp_path / "data.parquet.gz"
+    path.write_bytes(gzip.compress(b"no such file"))
+    room = SimpleNamespace(total=4 * 10**12, free=10**9)  # far less than 5 %
+    monkeypatch.setattr(opening.shutil, "disk_usage", lambda folder: room)
+    with pytest.raises(tacit.FileError) as error:
+        tacit.read(path)
+    assert "takes more than" not in str(error.value)

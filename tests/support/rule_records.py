@@ -1,6 +1,9 @@
 """Records whose classes, labels and numbers follow from a few conditions, and their columns."""
 
+import datetime as dt
+
 import numpy as np
+import polars as pl
 from sklearn.base import BaseEstimator
 
 from tacit.rules.columns.coding import code_columns
@@ -39,3 +42,28 @@ def read_columns(features, given, estimator=None):
         estimator = BaseEstimator()
         features.spec.note(estimator)
     return Inputs.read(estimator, given, features.spec).numbers()
+
+
+def dense_columns(new):
+    """Write all columns out."""
+    out = np.tile(new.unlisted, (new.n_records, 1))
+    for c in range(len(new.unlisted)):
+        listed = slice(new.indptr[c], new.indptr[c + 1])
+        rows = slice(None) if new.records is None else new.records[listed]
+        out[rows, c] = new.values[listed]
+    return out
+
+
+MIXED = {  # one column of each type
+    "age": [31, None, 44, 31],
+    "size": ["M", "S", None, "L"],
+    "town": ["Ulm", "Bern", "Ulm", None],
+    "pays": [True, False, None, True],
+    "day": [dt.date(2020, 1, 31), dt.date(2021, 1, 1), None, dt.date(2020, 1, 31)],
+}
+SIZES = ["S", "M", "L", "XL"]
+
+
+def polars_frame():
+    """Return columns of all types, with missing values."""
+    return pl.DataFrame(MIXED).with_columns(pl.col("size").cast(pl.Enum(SIZES)))

@@ -56,7 +56,8 @@ _MAGIC = {
     b"PK\x03\x04": "zip",
 }
 _CHUNK = 1 << 22  # bytes that are decompressed at a time
-_KEPT_FREE = 0.05  # of the disk, whatever a file says
+_KEPT_FREE = 0.05  # of the disk, whatever a file says, but no more than
+_MOST_KEPT = 1 << 28  # bytes: most of a large disk may well be in use
 _COPIES = 8  # bytes, text and what it says take so many times what is read
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, struct.error)
 
@@ -201,7 +202,7 @@ def on_disk(path: PathLike) -> Iterator[Path]:
         with opened(path) as source, plain.open("wb") as target:
             while data := source.read(_CHUNK):
                 disk = shutil.disk_usage(folder)
-                if disk.free < disk.total * _KEPT_FREE + len(data):
+                if disk.free < min(disk.total * _KEPT_FREE, _MOST_KEPT) + len(data):
                     raise FileError(
                         path,
                         f"takes more than {human_bytes(target.tell())} when it is decompressed, "
